@@ -1,0 +1,471 @@
+"""The statistics of the experiments: valid intervals, planned sizes and verdicts.
+
+A *replicate* is one fresh draw of everything random; every value given to this module is the
+statistic of one replicate. An interval is `proved` when its error rate follows from a theorem
+whose conditions hold by construction (here: a variance bound that is derived from the law of the
+sampler, never from the data), and `asymptotic` otherwise.
+"""
+
+import math
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import pairwise
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+__all__ = [
+    "CatoniSequence",
+    "EmptyInterval",
+    "Fit",
+    "Interval",
+    "NoInterval",
+    "NotConstant",
+    "NotFinite",
+    "Verdict",
+    "judge",
+    "order_fit",
+    "planned_size",
+    "share",
+]
+
+Kind = Literal["proved", "asymptotic"]
+
+POWER_QUANTILE = 3.2905  # P(|Z| < 3.2905) = 0.999 for a standard normal Z
+CHUNK = 1 << 15  # values per pass of the inner loop; six temporary arrays of 256 KiB each
+ROUNDING = 64 * sys.float_info.epsilon  # see CatoniSequence._exclusion
+PRECISION = 1e-6  # how far an end may lie outside its root, in units of the half-width
+NEWTON_STEPS, ALL_STEPS = 20, 200
+
+
+class NoInterval(ValueError):
+    """No valid interval can be given, so the verdict is `undecided`; the message says why."""
+
+
+class NotFinite(NoInterval):
+    """A replicate is nan, infinite, or so large that its square overflows."""
+
+
+class NotConstant(NoInterval):
+    """The variance bound is 0 but the replicates differ."""
+
+
+class EmptyInterval(NoInterval):
+    """The intervals of successive looks do not meet: the variance bound or the draws are wrong."""
+
+
+class Verdict(StrEnum):
+    """What the evidence says about a claim."""
+
+    VERIFIED = "verified"
+    LOOSE = "loose"
+    REFUTED = "refuted"
+    UNDECIDED = "undecided"
+
+
+@dataclass(frozen=True)
+class Interval:
+    """The closed interval [low, high] for an unknown number; ends may be infinite.
+
+    >>> 2.0 in Interval(1.5, 2.5, "proved", replicates=100)
+    True
+    """
+
+    low: float
+    high: float
+    kind: Kind
+    replicates: int
+
+    def __post_init__(self) -> None:
+        if not self.low <= self.high:
+            raise ValueError(f"interval [{self.low}, {self.high}] is not ordered")
+
+    def __contains__(self, value: float) -> bool:
+        return self.low <= value <= self.high
+
+    @property
+    def width(self) -> float:
+        """high - low."""
+        return self.high - self.low
+
+
+class CatoniSequence:
+    """Confidence sequence for a mean, from nothing but a bound on the variance.
+
+    With phi(x) = sign(x) log(1 + |x| + x^2/2) and a constant lambda > 0, the interval after t
+    replicates X_1..X_t is the set of all m with
+
+        |sum_i phi(lambda (X_i - m))| <= log(2/alpha) + t variance lambda^2 / 2.
+
+    It contains the mean for *all* t at once with probability at least 1 - alpha, so one may look
+    as often as one likes. (At m = mean, E exp(+-phi) <= 1 + variance lambda^2/2 makes
+    exp(+-sum phi - t variance lambda^2/2) two nonnegative supermartingales; Ville's inequality
+    bounds each by 2/alpha, except with probability alpha/2.) The replicates need a constant
+    conditional mean and a conditional variance of at most `variance`; no other moment need exist.
+
+    `planned` is the number of replicates at which the interval is tightest: lambda =
+    sqrt(2 log(2/alpha) / (planned variance)) gives it a half-width of about
+    sqrt(2 log(2/alpha) variance / planned). Any other t is valid, only wider than need be.
+
+    With `intersect` the interval is the intersection over all looks so far, also valid at once.
+
+    Source: H. Wang and A. Ramdas, Catoni-style confidence sequences for heavy-tailed mean
+    estimation, Stochastic Processes and their Applications 163 (2023) 168-202,
+    arXiv:2202.01250, Theorem 9, with constant coefficients.
+
+    >>> sequence = CatoniSequence(alpha=0.05, variance=1.0, planned=1000)
+    >>> sequence.update(np.random.default_rng(1).standard_normal(1000))
+    >>> 0.0 in sequence.interval()
+    True
+    """
+
+    def __init__(
+        self, alpha: float, variance: float, planned: int, *, intersect: bool = True
+    ) -> None:
+        if not 1e-100 <= alpha < 1:  # below that the first intervals leave the range of floats
+            raise ValueError(f"alpha must be at least 1e-100 and less than 1, not {alpha}")
+        if not 0 <= variance < math.inf:
+            raise ValueError(f"variance bound must be finite and not negative, not {variance}")
+        if planned < 1:
+            raise ValueError(f"planned number of replicates must be positive, not {planned}")
+        self.alpha = alpha
+        self.variance = variance
+        self.planned = planned
+        self.intersect = intersect
+        self._values: NDArray[np.float64] = np.empty(1024)
+        self._count = 0
+        self._least = math.inf
+        self._greatest = -math.inf
+        self._interval = Interval(-math.inf, math.inf, "proved", 0)
+        if variance > 0:
+            self._coefficient = math.sqrt(2 * math.log(2 / alpha) / planned) / math.sqrt(variance)
+            self._largest = 1e150 / self._coefficient  # (coefficient * value)^2 must not overflow
+        else:
+            self._coefficient = math.inf
+            self._largest = sys.float_info.max
+
+    def update(self, values: ArrayLike) -> None:
+        """Take the statistics of further replicates, a vector with one number per replicate.
+
+        Raises NotFinite and leaves the sequence as it was; leaving the offending replicate out
+        and going on would bias the mean. Raises NotConstant where the variance bound is 0.
+        """
+        batch = np.asarray(values, dtype=np.float64)
+        if batch.ndim != 1:
+            raise ValueError(f"one number per replicate: expected a vector, not {batch.ndim} axes")
+        if batch.size == 0:
+            return
+        least, greatest = float(batch.min()), float(batch.max())
+        if not (-self._largest <= least and greatest <= self._largest):  # also where one is nan
+            position = int(np.argmin(np.abs(batch) <= self._largest))
+            number = self._count + position
+            raise NotFinite(f"replicate {number} is {batch[position]}, not a usable number")
+        least, greatest = min(least, self._least), max(greatest, self._greatest)
+        if self.variance == 0 and least < greatest:
+            raise NotConstant(
+                f"replicates range from {least} to {greatest} although the variance bound is 0; "
+                "give a small positive bound if they differ by rounding only"
+            )
+        self._least, self._greatest = least, greatest
+        needed = self._count + batch.size
+        if needed > self._values.size:
+            grown = np.empty(max(needed, 2 * self._values.size))
+            grown[: self._count] = self._values[: self._count]
+            self._values = grown
+        self._values[self._count : needed] = batch
+        self._count = needed
+
+    def interval(self) -> Interval:
+        """Look at the replicates so far; the whole line before the first one.
+
+        Raises EmptyInterval where successive looks exclude each other.
+        """
+        if self._count == self._interval.replicates:
+            return self._interval
+        if self.variance == 0:
+            low, high = self._least, self._greatest
+        else:
+            low, high = self._end(-1), self._end(+1)
+        if self.intersect:
+            low, high = max(low, self._interval.low), min(high, self._interval.high)
+        if low > high:
+            raise EmptyInterval(
+                f"no mean fits all looks at {self._count} replicates: "
+                f"is the variance really at most {self.variance}?"
+            )
+        self._interval = Interval(low, high, "proved", self._count)
+        return self._interval
+
+    def _end(self, side: int) -> float:
+        """The upper (side = 1) or lower (side = -1) end, never inside the exact one.
+
+        Newton steps inside a bracket, bisection where they leave it or take too long. Throughout,
+        `outside` is known to be excluded: at first because all terms are large enough there.
+        """
+        scale = self._bound() / (self._count * self._coefficient)
+        mean = float(np.mean(self._values[: self._count]))
+        near, far = self._least, self._greatest
+        if side < 0:
+            near, far = far, near
+        spacing = float(np.spacing(max(abs(near), abs(far), scale)))
+        precision = max(PRECISION * scale, 8 * spacing)
+        # count * phi(reach) = bound
+        reach = math.sqrt(1 + 2 * math.expm1(self._bound() / self._count)) - 1
+        inside = near + side * reach / self._coefficient
+        outside = far + side * (reach * (1 + PRECISION) / self._coefficient + precision)
+        guess = mean + side * scale
+        for attempt in range(ALL_STEPS):
+            if attempt >= NEWTON_STEPS or not side * inside < side * guess < side * outside:
+                guess = inside + (outside - inside) / 2
+            excess, slope = self._exclusion(guess, side)
+            step = -excess / slope
+            if excess >= 0:
+                outside = guess
+                if -step <= precision:
+                    break
+            else:
+                inside = guess
+            if side * (outside - inside) <= precision:
+                break
+            guess += side * (step + precision / 2)
+        return outside
+
+    def _exclusion(self, mean: float, side: int) -> tuple[float, float]:
+        """By how much the sum at `mean` exceeds the bound beyond rounding; its slope in `mean`.
+
+        The mean is excluded if the first is not negative. Rounding: each term is right to about
+        12 units, numpy's pairwise sum of a chunk adds at most 28, and fsum adds none.
+        """
+        totals, sizes, slopes = [], [], []
+        for start in range(0, self._count, CHUNK):
+            scaled = self._values[start : min(start + CHUNK, self._count)] - mean
+            scaled *= self._coefficient
+            magnitude = np.abs(scaled)
+            inner = 0.5 * magnitude
+            inner += 1
+            inner *= magnitude  # |x| + x^2/2
+            size = np.log1p(inner)
+            magnitude += 1
+            inner += 1
+            magnitude /= inner  # phi'(x)
+            sizes.append(float(size.sum()))
+            totals.append(float(np.copysign(size, scaled, out=size).sum()))
+            slopes.append(float(magnitude.sum()))
+        doubt = ROUNDING * (math.fsum(sizes) + self._bound())
+        excess = -side * math.fsum(totals) - self._bound() - doubt
+        return excess, self._coefficient * math.fsum(slopes)
+
+    def _bound(self) -> float:
+        """log(2/alpha) + t variance lambda^2 / 2, with lambda put in."""
+        return math.log(2 / self.alpha) * (1 + self._count / self.planned)
+
+
+def share(error_rate: float, runs: int) -> float:
+    """The alpha of each of `runs` experiments that together err with at most `error_rate`.
+
+    Bonferroni: error_rate / runs, whatever the dependence between them.
+    """
+    _check_alpha(error_rate)
+    if runs < 1:
+        raise ValueError(f"number of experiments must be positive, not {runs}")
+    return error_rate / runs
+
+
+def planned_size(
+    variance: float,
+    claimed: float,
+    tolerance: float,
+    alpha: float,
+    *,
+    absolute: float | None = None,
+) -> int:
+    """Replicates after which a true claim is verified in about 99.9 % of all experiments.
+
+    With l = log(2/alpha), margin = tolerance |claimed| (or `absolute`, if claimed is 0) and
+    z = 3.2905, the two-sided 0.999 quantile of the normal law,
+
+        N = variance (sqrt(2 l) + z)^2 / margin^2 + 2 l:
+
+    the half-width of a CatoniSequence is about sqrt(2 l variance / (N - 2 l)), and its centre,
+    about normal with standard deviation sqrt(variance / N), is off by less than z of those.
+    The power is a prediction; the error rate of the interval does not rest on it.
+
+    >>> planned_size(variance=2.0, claimed=1.0, tolerance=0.05, alpha=1e-6)
+    60266
+    """
+    _check_alpha(alpha)
+    margin = _margin(claimed, tolerance, absolute)
+    if not 0 <= variance < math.inf:
+        raise ValueError(f"variance bound must be finite and not negative, not {variance}")
+    if variance == 0:
+        return 1
+    if margin == 0:
+        raise ValueError("tolerance must be positive where the variance is")
+    double = 2 * math.log(2 / alpha)
+    root = math.sqrt(variance) / margin * (math.sqrt(double) + POWER_QUANTILE)
+    if not root < 1e150:
+        raise ValueError(f"no feasible size: tolerance {margin} for a variance of {variance}")
+    return math.ceil(root * root + double)
+
+
+def judge(
+    interval: Interval, claimed: float, tolerance: float, *, absolute: float | None = None
+) -> Verdict:
+    """Equivalence test of `claimed`, up to a relative tolerance (`absolute`, if claimed is 0).
+
+    Verified if the interval lies wholly inside claimed (1 +- tolerance), refuted if wholly
+    outside, otherwise undecided: too few replicates never verify.
+
+    >>> judge(Interval(1.98, 2.01, "proved", 100), claimed=2.0, tolerance=0.05)
+    <Verdict.VERIFIED: 'verified'>
+    """
+    margin = _margin(claimed, tolerance, absolute)
+    return _place(interval, claimed - margin, claimed + margin)
+
+
+@dataclass(frozen=True)
+class Fit:
+    """What order_fit found: value(n) = limit + coefficient n^(-order).
+
+    `ratio` is the interval of (v1 - v2) / (v2 - v3), `window` where it must lie to speak for the
+    stated order, and `order` the verdict on that. Like the verdict, all rest on the assumption
+    that is stated in order_fit.
+    """
+
+    limit: Interval
+    coefficient: Interval
+    ratio: Interval
+    window: tuple[float, float]
+    order: Verdict
+
+    @property
+    def identified(self) -> bool:
+        """Whether the stated order is the nearest one and the coefficient is separated from 0."""
+        return self.order is Verdict.VERIFIED and 0.0 not in self.coefficient
+
+    def judge(self, claimed: float, tolerance: float, *, absolute: float | None = None) -> Verdict:
+        """The verdict on the limit; undecided while the order is not identified."""
+        if not self.identified:
+            return Verdict.UNDECIDED
+        return judge(self.limit, claimed, tolerance, absolute=absolute)
+
+
+def order_fit(
+    sizes: Sequence[int],
+    values: Sequence[Interval],
+    order: float = 1.0,
+    *,
+    competitors: Sequence[float] | None = None,
+    remainder: float = 0.0,
+) -> Fit:
+    """Test a limit law v(n) = c + b n^(-k) with error order k on intervals of v(n_1)..v(n_j).
+
+    For the three largest sizes n1 < n2 < n3, by interval arithmetic,
+
+        c     = (n3^k v3 - n2^k v2) / (n3^k - n2^k),
+        b     = (v1 - v3) / (n1^-k - n3^-k),
+        ratio = (v1 - v2) / (v2 - v3) = rho(k) = (n1^-k - n2^-k) / (n2^-k - n3^-k).
+
+    For sizes n, 2n, 4n this is Richardson's extrapolation, c = (2^k v3 - v2) / (2^k - 1) and
+    rho(k) = 2^k. rho increases with k, so the ratio tells exponents apart: the order is verified
+    if the ratio lies wholly between rho at the midpoints of k and its neighbours among the
+    `competitors` (default: k/2 and 2k), refuted if wholly outside, else undecided.
+
+    Assumption: |v(n) - c - b n^-k| <= remainder n^(-2k), that is, the next order is 2k with a
+    coefficient of at most `remainder`; every interval is widened by it. With the default 0 the
+    next order is neglected: c is then off by that order, and the ratio speaks for k as long as
+    the next order moves the apparent exponent by less than half its distance to a competitor.
+
+    Error rate: at most the sum of those of the three intervals (union bound).
+
+    Raises ValueError for fewer than three sizes or sizes that do not increase.
+    """
+    if len(sizes) != len(values):
+        raise ValueError(f"{len(sizes)} sizes but {len(values)} intervals")
+    if len(sizes) < 3:
+        raise ValueError(f"an order needs at least three sizes, not {len(sizes)}")
+    if sizes[0] < 1 or any(a >= b for a, b in pairwise(sizes)):
+        raise ValueError(f"sizes must be positive and increase: {list(sizes)}")
+    others = (order / 2, 2 * order) if competitors is None else tuple(competitors)
+    if not order > 0 or not others or order in others or min(others) <= 0:
+        raise ValueError(f"order {order} needs positive competitors different from it: {others}")
+    if not 0 <= remainder < math.inf:
+        raise ValueError(f"remainder must be finite and not negative, not {remainder}")
+
+    v1, v2, v3 = (
+        _widened(value, remainder * size ** (-2 * order))
+        for size, value in zip(sizes[-3:], values[-3:], strict=True)
+    )
+    # sizes relative to the largest, so that their powers cannot overflow
+    r1, r2, r3 = (size / sizes[-1] for size in sizes[-3:])
+
+    def rho(exponent: float) -> float:
+        return float((r1**-exponent - r2**-exponent) / (r2**-exponent - r3**-exponent))
+
+    weight = 1 / (1 - r2**order)
+    limit = _combine((weight, v3), (1 - weight, v2))
+    slope = sizes[-1] ** order / (r1**-order - 1)
+    coefficient = _combine((slope, v1), (-slope, v3))
+    ratio = _quotient(_combine((1.0, v1), (-1.0, v2)), _combine((1.0, v2), (-1.0, v3)))
+    below = [(k + order) / 2 for k in others if k < order]
+    above = [(k + order) / 2 for k in others if k > order]
+    # the limit of rho at exponent 0 is positive: at any rate the differences have one sign
+    window = (rho(max(below)) if below else 0.0, rho(min(above)) if above else math.inf)
+    return Fit(limit, coefficient, ratio, window, _place(ratio, *window))
+
+
+def _combine(*terms: tuple[float, Interval]) -> Interval:
+    """The interval of a linear combination, rounded outwards."""
+    lows = [weight * (v.low if weight > 0 else v.high) for weight, v in terms]
+    highs = [weight * (v.high if weight > 0 else v.low) for weight, v in terms]
+    doubt = ROUNDING * sum(abs(end) for end in lows + highs)
+    return _joint(sum(lows) - doubt, sum(highs) + doubt, *(v for _, v in terms))
+
+
+def _widened(interval: Interval, by: float) -> Interval:
+    return Interval(interval.low - by, interval.high + by, interval.kind, interval.replicates)
+
+
+def _quotient(above: Interval, below: Interval) -> Interval:
+    """The interval of a quotient, rounded outwards; the whole line if it may divide by 0."""
+    ends = (above.low, above.high, below.low, below.high)
+    if 0.0 in below or not all(math.isfinite(end) for end in ends):
+        return _joint(-math.inf, math.inf, above, below)
+    corners = [a / b for a in ends[:2] for b in ends[2:]]
+    doubt = ROUNDING * max(abs(corner) for corner in corners)
+    return _joint(min(corners) - doubt, max(corners) + doubt, above, below)
+
+
+def _joint(low: float, high: float, *sources: Interval) -> Interval:
+    """An interval derived from others: proved if all are, with the fewest replicates of any."""
+    kind: Kind = "proved" if all(v.kind == "proved" for v in sources) else "asymptotic"
+    return Interval(low, high, kind, min(v.replicates for v in sources))
+
+
+def _place(interval: Interval, low: float, high: float) -> Verdict:
+    """Whether the interval lies wholly inside [low, high], wholly outside, or neither."""
+    if low <= interval.low and interval.high <= high:
+        return Verdict.VERIFIED
+    if interval.high < low or high < interval.low:
+        return Verdict.REFUTED
+    return Verdict.UNDECIDED
+
+
+def _margin(claimed: float, tolerance: float, absolute: float | None) -> float:
+    """The absolute tolerance of a claim."""
+    if not math.isfinite(claimed):
+        raise ValueError(f"claimed value must be finite, not {claimed}")
+    if claimed == 0 and absolute is None:
+        raise ValueError("a claimed value of 0 needs an absolute tolerance")
+    margin = absolute if claimed == 0 and absolute is not None else tolerance * abs(claimed)
+    if not 0 <= margin < math.inf:
+        raise ValueError(f"tolerance must be finite and not negative, not {tolerance}")
+    return margin
+
+
+def _check_alpha(alpha: float) -> None:
+    if not 0 < alpha < 1:
+        raise ValueError(f"error rate must lie strictly between 0 and 1, not {alpha}")

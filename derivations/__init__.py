@@ -1,0 +1,1 @@
+"""The laws: one file per family, one function per law, found by the decorator `law`."""

@@ -1,0 +1,64 @@
+"""Backward laws: second moments of Jacobian-vector products with an independent probe.
+
+The probe g stands for the gradient at the layer's output. It is independent of the weights, which
+a loss gradient is only in the wide limit and with an independent zero-mean readout.
+"""
+
+from varlaw.derivations.catalogue import law
+from varlaw.derivations.forward import i, inputs, pre_activation, s2
+from varlaw.symbolic.arrays import dimensions, indices, positive, random_array
+from varlaw.symbolic.derivation import Derivation, derive
+from varlaw.symbolic.terms import Expectation, Sum, Variance, indicator, named
+
+n = dimensions("n")
+j, k = indices("j k")
+v = positive("v")
+
+
+@law(
+    name="backward",
+    family="backward",
+    title="The backward pass of a linear layer keeps the second moment at variance 1/fan-out",
+    regime="at initialisation, exactly at finite width, for a probe independent of the weights",
+    sources=("glorot2010",),
+    usual=("g: zero mean", "g: independent entries", "w: Gaussian"),
+)
+def backward() -> Derivation:
+    g = random_array("g", second_moment="v", independent=False)
+    w = random_array("w", mean=0, variance="s2")
+    b = named("b", Sum(g[j] * w[i, j], (j, 1, n)), i)
+    return (
+        derive(Expectation(b**2))
+        .by("unfold", "expand", "linearity", "independence")
+        .by("kronecker", array="w")
+        .by("collapse", "identical", "count")
+        .by("require", equals=v, because="the second moment of the probe is kept: E[b_i^2] = v")
+        .by("solve", unknown=s2)
+        .by("call", name=Variance(w[i, j]))
+    )
+
+
+@law(
+    name="he-backward",
+    family="backward",
+    title="The backward pass through ReLU keeps the second moment at variance 2/fan-out",
+    regime="at initialisation, exactly at finite width, for a centred probe independent of the weights",
+    sources=("he2015",),
+    usual=("x: zero mean", "w: independent entries", "w: Gaussian"),
+)
+def he_backward() -> Derivation:
+    x, g = inputs(), random_array("g", mean=0, second_moment="v")
+    w = random_array("w", variance="s2", symmetric=True, independent=False)
+    z = pre_activation(x, w).xreplace({i: k})
+    b = named("b", Sum(g[j] * w[i, j] * indicator(z, ">"), (j, 1, n)), i)
+    return (
+        derive(Expectation(b**2))
+        .by("unfold", "expand", "linearity", "independence")
+        .by("kronecker", array="g")
+        .by("collapse", "symmetry", "indicators", "no-atom", "identical", "count")
+        .by("require", equals=v, because="the second moment of the probe is kept: E[b_i^2] = v")
+        .by("solve", unknown=s2)
+        .by("call", name=Variance(w[i, j]))
+    )
+
+

@@ -1,0 +1,158 @@
+"""The catalogue of laws: the decorator that makes one, and finding them without importing them."""
+
+import ast
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache, cached_property
+from importlib import import_module
+from importlib.resources import files
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+from varlaw.symbolic.names import suggestion
+
+if TYPE_CHECKING:
+    from varlaw.symbolic.assumptions import Assumption
+    from varlaw.symbolic.derivation import Derivation
+
+PACKAGE = "varlaw.derivations"
+
+
+class UnknownLaw(LookupError):
+    """No law has the name."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What the catalogue says of a law without deriving it; all of it literal in the source."""
+
+    name: str
+    family: str
+    title: str
+    regime: str
+    sources: tuple[str, ...]
+    usual: tuple[str, ...] = ()
+    rests_on: tuple[str, ...] = ()
+    note: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Law:
+    """A named statement with its derivation, regime and sources.
+
+    `usual` are assumptions that introductions state but the derivation does without; the audit
+    reports on them as well. `rests_on` are the laws whose results the derivation starts from.
+    """
+
+    entry: Entry
+    build: Callable[[], "Derivation"]
+
+    @property
+    def name(self) -> str:
+        return self.entry.name
+
+    @cached_property
+    def derivation(self) -> "Derivation":
+        return self.build()
+
+    @property
+    def statement(self) -> Any:
+        """The relation that the derivation ends in."""
+        return self.derivation.statement
+
+    @property
+    def declared(self) -> tuple["Assumption", ...]:
+        """The assumptions declared of the random arrays that the derivation starts from."""
+        from varlaw.symbolic.arrays import arrays_in
+
+        return tuple(sorted(declared(arrays_in(self.derivation.start)) | self._stated()))
+
+    def _stated(self) -> frozenset["Assumption"]:
+        """Those used by a step that are no property of one array."""
+        from varlaw.symbolic.assumptions import Kind
+
+        return frozenset(a for a in self.derivation.assumptions if a.kind in (Kind.NO_ATOM, Kind.WIDE))
+
+    @property
+    def usual(self) -> tuple["Assumption", ...]:
+        """Assumptions of the usual telling that the derivation does without."""
+        return tuple(parse_assumption(text) for text in self.entry.usual)
+
+
+def declared(arrays: dict[str, Any]) -> frozenset["Assumption"]:
+    """Every property declared of some arrays, and of pairs of them."""
+    from varlaw.symbolic.assumptions import Assumption, Kind
+    from varlaw.symbolic.rules.expectation import linked
+
+    found = {assumption for array in arrays.values() for assumption in array.assumptions()}
+    for left, right in combinations(sorted(arrays), 2):
+        if not linked(arrays[left], arrays[right], arrays):
+            found.add(Assumption(Kind.INDEPENDENT, (left, right)))
+        elif right in arrays[left].uncorrelated or left in arrays[right].uncorrelated:
+            found.add(Assumption(Kind.UNCORRELATED, (left, right)))
+    return frozenset(found)
+
+
+def parse_assumption(text: str) -> "Assumption":
+    """Read "w: zero mean" or "x independent of F". Raises ValueError."""
+    from varlaw.symbolic.assumptions import RELATIONS, Assumption, Kind
+
+    for kind in RELATIONS:
+        left, found, right = text.partition(f" {kind} ")
+        if found:
+            return Assumption(kind, tuple(sorted((left.strip(), right.strip()))))
+    subject, _, rest = text.partition(":")
+    return Assumption(Kind(rest.strip()), (subject.strip(),))
+
+
+def law(
+    *, name: str, family: str, title: str, regime: str, sources: tuple[str, ...],
+    usual: tuple[str, ...] = (), rests_on: tuple[str, ...] = (), note: str = "",
+) -> Callable[[Callable[[], "Derivation"]], Law]:
+    """Make the function that gives a derivation into the law called `name`.
+
+    All arguments are literals, so that `entries` can read them from the source without running it.
+    """
+    entry = Entry(name, family, title, regime, sources, usual, rests_on, note)
+
+    def make(build: Callable[[], "Derivation"]) -> Law:
+        if _LAWS.setdefault(name, made := Law(entry, build)) is not made:
+            raise ValueError(f"two laws are called {name!r}")
+        return made
+
+    return make
+
+
+_LAWS: dict[str, Law] = {}
+
+
+def _sources() -> Iterator[tuple[str, str]]:
+    """Name and text of every module of laws."""
+    for file in sorted(files(PACKAGE).iterdir(), key=lambda f: f.name):
+        if file.name.endswith(".py") and file.name not in ("__init__.py", "catalogue.py"):
+            yield file.name.removesuffix(".py"), file.read_text(encoding="utf-8")
+
+
+@cache
+def entries() -> dict[str, Entry]:
+    """Every law of the catalogue by name, read from the source without importing SymPy."""
+    return {entry.name: entry for _, entry in _decorated()}
+
+
+def _decorated() -> Iterator[tuple[str, Entry]]:
+    for module, text in _sources():
+        for node in ast.parse(text).body:
+            if isinstance(node, ast.FunctionDef):
+                for mark in node.decorator_list:
+                    if isinstance(mark, ast.Call) and getattr(mark.func, "id", "") == "law":
+                        given = {k.arg: ast.literal_eval(k.value) for k in mark.keywords if k.arg}
+                        yield module, Entry(**given)
+
+
+def find(name: str) -> Law:
+    """The law called `name`. Raises UnknownLaw, with the nearest name."""
+    homes = {entry.name: module for module, entry in _decorated()}
+    if name not in homes:
+        raise UnknownLaw(f"unknown law {name!r}{suggestion(name, homes)}")
+    import_module(f"{PACKAGE}.{homes[name]}")
+    return _LAWS[name]

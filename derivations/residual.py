@@ -1,0 +1,268 @@
+"""Laws of residual streams: Post-Norm decay, Pre-Norm growth, and their gradients."""
+
+from sympy import Expr, Integer, Symbol, sqrt
+
+from varlaw.derivations.catalogue import law
+from varlaw.symbolic.arrays import RandomArray, dimensions, indices, positive, random_array
+from varlaw.symbolic.derivation import Derivation, derive
+from varlaw.symbolic.terms import (
+    Branch,
+    Covariance,
+    Expectation,
+    IndexProduct,
+    IndexSum,
+    Named,
+    Sum,
+    Term,
+    Variance,
+    named,
+)
+
+m, n, d = dimensions("m n d")
+i, j = indices("i j")
+s2, g, v = positive("s2 g v")
+l, t = (Symbol(name, integer=True, nonnegative=True) for name in "lt")  # noqa: E741  (the layer)
+
+
+@law(
+    name="residual-sum",
+    family="residual",
+    title="Var(x + F) = Var(x) + Var(F) for uncorrelated x and F",
+    regime="exact",
+    sources=("vaswani2017",),
+    usual=("F independent of x", "x: zero mean", "F: zero mean"),
+)
+def residual_sum() -> Derivation:
+    x = random_array("x", variance="v", independent=False)
+    f = random_array("F", variance="s2", independent=False, uncorrelated_with=[x])
+    return (
+        derive(Variance(x[i] + f[i]))
+        .by("moments", "expand", "linearity", "uncorrelated", "identical")
+        .by("algebra")
+    )
+
+
+@law(
+    name="residual-branch",
+    family="residual",
+    title="A branch whose last layer is linear with centred weights is uncorrelated with its input",
+    regime="at initialisation, exactly at finite width; the branch may depend on x in any other way",
+    sources=("zhang2019",),
+    usual=("h independent of x", "w: independent entries", "w: identically distributed"),
+)
+def residual_branch() -> Derivation:
+    x = random_array("x", independent=False)
+    h = random_array("h", independent=False, depends_on=[x])
+    w = random_array("w", mean=0, independent=False, identical=False)
+    f = named("F", Sum(h[j] * w[j, i], (j, 1, n)), i)
+    return derive(Covariance(x[i], f)).by(
+        "moments", "unfold", "expand", "linearity", "independence", "identical")
+
+
+def stream(centred: bool = True) -> tuple[RandomArray, RandomArray]:
+    """The stream x_t at unit second moment, and the branch outputs F_t of variance s2."""
+    x = random_array("x", second_moment=1, independent=False)
+    return x, random_array("F", mean=0, variance="s2", independent=False, uncorrelated_with=[x])
+
+
+@law(
+    name="post-norm-decay",
+    family="residual",
+    title="Post-Norm: after l layers x_0 weighs (1 + s2)^(-l/2) and F_k weighs (1 + s2)^(-(l-k)/2)",
+    regime="exact recursion: Norm divides by the population root second moment",
+    sources=("xiong2020", "vaswani2017"),
+    usual=("F independent of x", "x: zero mean"),
+    note="At branch variance s2 = 1 the weights are 2^(-l/2) and 2^(-(l-k)/2).",
+)
+def post_norm_decay() -> Derivation:
+    x, f = stream()
+    total = x[t] + f[t]
+    following = named("x", total / sqrt(Expectation(total**2)), t + 1)
+    return (
+        derive(following)
+        .by("unfold", "expand", "linearity", "uncorrelated", "identical")
+        .by("iterate", previous=x[t], index=t, steps=l, initial=x[0])
+        .by("powers")
+    )
+
+
+def weights() -> tuple[Expr, Expr, IndexSum]:
+    """The weight of x_0, the weight of F_k, and the sum over k that holds it."""
+    x, f = stream()
+    value = post_norm_decay.derivation.end
+    (total,) = value.atoms(IndexSum)
+    return value.coeff(x[0]), total.summand.coeff(f[total.bound[0]]), total
+
+
+@law(
+    name="post-norm-unit",
+    family="residual",
+    title="Post-Norm with unit branches: x_0 weighs 2^(-l/2) and F_k weighs 2^(-(l-k)/2)",
+    regime="exact recursion: Norm divides by the population root second moment",
+    sources=("xiong2020", "vaswani2017"),
+    rests_on=("post-norm-decay",),
+)
+def post_norm_unit() -> Derivation:
+    return post_norm_decay.derivation.by("substitute", values={s2: Integer(1)})
+
+
+@law(
+    name="post-norm-energy",
+    family="residual",
+    title="Post-Norm: the squared weights of x_0 and of the branches add up to 1",
+    regime="an identity of the exact recursion",
+    sources=("xiong2020",),
+    rests_on=("post-norm-decay",),
+)
+def post_norm_energy() -> Derivation:
+    first, other, total = weights()
+    parts = named("c_0", first), named("c", other, total.bound[0])
+    return (
+        derive(parts[0] ** 2 + s2 * IndexSum(parts[1] ** 2, *total.ranges))
+        .by("earlier")
+        .by("geometric-sum")
+        .by("powers")
+    )
+
+
+@law(
+    name="post-norm-layernorm",
+    family="residual",
+    title="Real LayerNorm: the identity weight tends to (1 + s2)^(-l/2) with the width, error O(1/d)",
+    regime="wide limit d to infinity at fixed depth l; error of order 1/d",
+    sources=("xiong2020",),
+)
+def post_norm_layernorm() -> Derivation:
+    u = random_array("u", mean=0, variance=1 + s2)
+    square = named("S", Sum(u[i] ** 2, (i, 1, d)) / d, t)
+    return (
+        derive(IndexProduct(1 / sqrt(square), t, Integer(0), l - 1))
+        .by("concentrate", mean=square, width=d)
+        .by("unfold", "constants", "linearity", "identical", "count", "constant-product")
+    )
+
+
+@law(
+    name="post-norm-gradient",
+    family="residual",
+    title="Post-Norm gradients: each layer multiplies the second moment by (1 + g)/(1 + s2)",
+    regime="exact recursion, for a probe independent of the branch Jacobians; g is their backward gain",
+    sources=("xiong2020",),
+    usual=("p: zero mean",),
+    rests_on=("post-norm-decay",),
+    note="With equal gains g = s2 the factor is 1: the total gradient does not vanish, only the identity path does.",
+)
+def post_norm_gradient() -> Derivation:
+    scale = named("a", post_norm_decay.derivation.after("identical").expand().coeff(stream()[0][t]))
+    back = backward_stream(scale)
+    return (
+        derive(Expectation(back**2))
+        .by("earlier", name="a")
+        .by("unfold", "expand", "linearity", "constants", "independence", "kronecker", "collapse", "identical", "count")
+        .by("algebra", form="factor")
+        .by("call", name=Term("v", t + 1))
+        .by("iterate", previous=Term("v", t), index=t, steps=l, initial=Term("v", 0))
+    )
+
+
+def backward_stream(scale: Expr, gain: Expr = g) -> Named:
+    """The probe pulled back through one residual layer: scale (p_i + Sum_j p_j w_ij)."""
+    p = random_array("p", second_moment=Term("v", t), independent=False)
+    w = random_array("w", mean=0, variance=gain / n)
+    return named("b", scale * (p[i] + Sum(p[j] * w[i, j], (j, 1, n))), i)
+
+
+@law(
+    name="pre-norm-growth",
+    family="residual",
+    title="Pre-Norm: the variance of the stream grows like 1 + l s2",
+    regime="exact, for branches uncorrelated with the stream",
+    sources=("xiong2020",),
+    usual=("F independent of x", "x: zero mean", "F: zero mean"),
+    note="At unit branches the variance is 1 + l and the std grows like sqrt(l).",
+)
+def pre_norm_growth() -> Derivation:
+    x = random_array("x", variance=Term("v", t), independent=False)
+    f = random_array("F", variance="s2", independent=False, uncorrelated_with=[x])
+    return (
+        derive(Variance(x[i] + f[i]))
+        .by("moments", "expand", "linearity", "uncorrelated", "identical")
+        .by("algebra")
+        .by("call", name=Term("v", t + 1))
+        .by("iterate", previous=Term("v", t), index=t, steps=l, initial=Integer(1))
+    )
+
+
+@law(
+    name="pre-norm-std",
+    family="residual",
+    title="Pre-Norm with unit branches: the std of the stream grows like sqrt(l)",
+    regime="asymptotic in the depth",
+    sources=("xiong2020",),
+    rests_on=("pre-norm-growth",),
+)
+def pre_norm_std() -> Derivation:
+    spread = named("v", pre_norm_growth.derivation.end.subs(s2, 1), l)
+    return (
+        derive(sqrt(spread))
+        .by("earlier")
+        .by("asymptotic", to=sqrt(l), variable=l)
+    )
+
+
+@law(
+    name="pre-norm-expansion",
+    family="residual",
+    title="Pre-Norm: x_l = x_0 + Sum F_k(x_k/sqrt(k+1)), every branch with the same weight",
+    regime="exact recursion: Norm divides by the population std",
+    sources=("xiong2020",),
+    rests_on=("pre-norm-growth",),
+)
+def pre_norm_expansion() -> Derivation:
+    spread = named("v", pre_norm_growth.derivation.end.subs({s2: 1, l: t}), t)
+    x = Term("x", t)
+    following = named("x", x + Branch(t, x / sqrt(spread)), t + 1)
+    return (
+        derive(following)
+        .by("earlier", name="x")
+        .by("earlier", name="v")
+        .by("iterate", previous=x, index=t, steps=l, initial=Term("x", 0))
+    )
+
+
+@law(
+    name="pre-norm-gradient",
+    family="residual",
+    title="Pre-Norm gradients: the second moment grows by the product of 1 + g/(t + 1)",
+    regime="exact recursion, for a probe independent of the branch Jacobians; g is their backward gain",
+    sources=("xiong2020",),
+    usual=("p: zero mean",),
+    rests_on=("pre-norm-growth",),
+)
+def pre_norm_gradient() -> Derivation:
+    spread = named("s", pre_norm_growth.derivation.end.subs({s2: 1, l: t}), t)
+    back = backward_stream(Integer(1), gain=g / spread)
+    return (
+        derive(Expectation(back**2))
+        .by("unfold", "expand", "linearity", "independence", "kronecker", "collapse", "identical", "count")
+        .by("earlier", name="s")
+        .by("algebra", form="factor")
+        .by("call", name=Term("v", t + 1))
+        .by("iterate", previous=Term("v", t), index=t, steps=l, initial=Term("v", 0))
+    )
+
+
+@law(
+    name="pre-norm-gradient-unit",
+    family="residual",
+    title="Pre-Norm gradients at unit gain: the second moment grows by l + 1",
+    regime="exact recursion, for a probe independent of the branch Jacobians",
+    sources=("xiong2020",),
+    rests_on=("pre-norm-gradient",),
+)
+def pre_norm_gradient_unit() -> Derivation:
+    return (
+        pre_norm_gradient.derivation
+        .by("substitute", values={g: Integer(1)}, because="at unit backward gain g = 1")
+        .by("telescope")
+    )

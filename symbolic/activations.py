@@ -1,0 +1,30 @@
+"""Activations as functions of one pre-activation."""
+
+from sympy import Expr, Function
+
+from varlaw.symbolic.terms import indicator
+
+
+class Activation(Function):
+    """Base of the activations: `pieces` writes one out with indicators of the sides of zero."""
+
+    is_real = True
+
+    def pieces(self) -> Expr:
+        raise NotImplementedError
+
+
+class relu(Activation):
+    """max(z, 0)."""
+
+    def pieces(self) -> Expr:
+        (z,) = self.args
+        return z * indicator(z, ">")
+
+
+class leaky_relu(Activation):
+    """z for z > 0, and a z for z < 0."""
+
+    def pieces(self) -> Expr:
+        z, a = self.args
+        return z * indicator(z, ">") + a * z * indicator(z, "<")

@@ -1,0 +1,313 @@
+"""Random arrays: families of scalar random variables with symbolic indices and declared moments."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from sympy import Basic, Expr, Integer, Symbol, Tuple, binomial, factorial2
+from sympy.core.symbol import Str
+
+from varlaw.symbolic.assumptions import Assumption, Kind
+from varlaw.symbolic.language import Text, read
+
+PROPERTIES = (Kind.INDEPENDENT_ENTRIES, Kind.IDENTICAL, Kind.SYMMETRIC, Kind.GAUSSIAN)
+FREE = Str("free")
+
+
+class DeclarationError(ValueError):
+    """A random array was declared with properties that cannot hold together."""
+
+
+class Moment(Expr):
+    """E[w^k] of an entry of the array called `name`, where no value was declared."""
+
+    is_real = True
+    is_commutative = True
+
+    def __new__(cls, name: Str, order: Expr) -> "Moment":
+        moment = Expr.__new__(cls, name, Integer(order))
+        return moment  # type: ignore[no-any-return]
+
+    @property
+    def name(self) -> str:
+        return str(self.args[0])
+
+    @property
+    def order(self) -> int:
+        return int(self.args[1])
+
+    def _eval_is_nonnegative(self) -> bool | None:
+        return True if self.order % 2 == 0 else None
+
+    def _sympystr(self, printer: Any) -> str:
+        return f"E[{self.name}^{self.order}]" if self.order > 1 else f"E[{self.name}]"
+
+    def _latex(self, printer: Any, exp: str | None = None) -> str:
+        name = printer.doprint(Symbol(self.name))
+        inner = name if self.order == 1 else f"{name}^{{{self.order}}}"
+        body = rf"\operatorname{{E}}\left[{inner}\right]"
+        return body if exp is None else f"{body}^{{{exp}}}"
+
+
+class RandomArray(Basic):
+    """A family of scalar random variables `w[i, j]` with declared properties.
+
+    Built by `random_array`; everything declared is part of its identity, so that a weaker
+    declaration of the same name can be put in its place (`without`).
+    """
+
+    def __new__(
+        cls, name: Str, mean: Basic, scale: Tuple, higher: Tuple, properties: Tuple,
+        depends: Tuple, uncorrelated: Tuple,
+    ) -> "RandomArray":
+        made = Basic.__new__(cls, name, mean, scale, higher, properties, depends, uncorrelated)
+        return made  # type: ignore[no-any-return]
+
+    @property
+    def name(self) -> str:
+        return str(self.args[0])
+
+    @property
+    def mean(self) -> Expr | None:
+        return None if self.args[1] == FREE else self.args[1]  # type: ignore[return-value]
+
+    @property
+    def properties(self) -> frozenset[Kind]:
+        return frozenset(Kind(str(p)) for p in self.args[4].args)
+
+    @property
+    def depends(self) -> frozenset[str]:
+        """Names of the arrays that this one may depend on, in any way."""
+        return frozenset(str(name) for name in self.args[5].args)
+
+    @property
+    def uncorrelated(self) -> frozenset[str]:
+        """Names, among `depends`, of the arrays with which each entry is uncorrelated."""
+        return frozenset(str(name) for name in self.args[6].args)
+
+    @property
+    def zero_mean(self) -> bool:
+        return self.mean == 0
+
+    def has(self, kind: Kind) -> bool:
+        return self.zero_mean if kind is Kind.ZERO_MEAN else kind in self.properties
+
+    def assumption(self, kind: Kind) -> Assumption:
+        return Assumption(kind, (self.name,))
+
+    @property
+    def centred(self) -> Assumption:
+        """The assumption by which the mean vanishes."""
+        return self.assumption(Kind.SYMMETRIC if self.has(Kind.SYMMETRIC) else Kind.ZERO_MEAN)
+
+    @property
+    def scale(self) -> str | None:
+        """How the size of an entry was declared: "variance", "second_moment" or not at all."""
+        return str(self.args[2].args[0]) if self.args[2].args else None
+
+    def __getitem__(self, indices: Any) -> "Entry":
+        return Entry(self, *(indices if isinstance(indices, tuple) else (indices,)))
+
+    def moment(self, order: int) -> Expr:
+        """E[w^order] of one entry, by the declarations (raw moment; index-free).
+
+        Undeclared moments are the symbols `Moment`; those of odd order vanish for a symmetric
+        array, and a Gaussian one has all moments from its mean and variance.
+        """
+        if order == 0:
+            return Integer(1)
+        if order % 2 and (self.has(Kind.SYMMETRIC) or (order == 1 and self.zero_mean)):
+            return Integer(0)
+        for known, value in self.args[3].args:
+            if known == order:
+                return value  # type: ignore[no-any-return]
+        name = self.args[0]
+        mean = Moment(name, Integer(1)) if self.mean is None else self.mean
+        if order == 1:
+            return mean
+        if self.has(Kind.GAUSSIAN):
+            variance = self.moment(2) - mean**2 if order > 2 else self._second(mean)
+            if order == 2:
+                return variance
+            return sum(
+                (binomial(order, 2 * k) * factorial2(2 * k - 1) * variance**k * mean ** (order - 2 * k)
+                 for k in range(order // 2 + 1)), Integer(0))
+        return self._second(mean) if order == 2 else Moment(name, Integer(order))
+
+    def _second(self, mean: Expr) -> Expr:
+        scale = self.args[2].args
+        if not scale:
+            return Moment(self.args[0], Integer(2))
+        kind, value = scale
+        return value + mean**2 if str(kind) == "variance" else value
+
+    def assumptions(self) -> frozenset[Assumption]:
+        """The declared properties of this array alone."""
+        kinds = {p for p in self.properties}
+        if self.zero_mean and Kind.SYMMETRIC not in kinds:
+            kinds.add(Kind.ZERO_MEAN)
+        return frozenset(self.assumption(kind) for kind in kinds)
+
+    def without(self, kind: Kind) -> "RandomArray":
+        """The same array with one property given up (and those that imply it)."""
+        name, mean, scale, higher, _, depends, uncorrelated = self.args
+        kept = self.properties - {kind}
+        if kind is Kind.ZERO_MEAN:
+            mean, kept = FREE, kept - {Kind.SYMMETRIC}
+        return RandomArray(name, mean, scale, higher, _kinds(kept), depends, uncorrelated)
+
+    def with_property(self, kind: Kind) -> "RandomArray":
+        """The same array with one more property."""
+        name, mean, scale, higher, _, depends, uncorrelated = self.args
+        kept = self.properties
+        if kind in (Kind.ZERO_MEAN, Kind.SYMMETRIC):
+            mean = Integer(0)
+        if kind is not Kind.ZERO_MEAN:
+            kept = kept | {kind}
+        return RandomArray(name, mean, scale, higher, _kinds(kept), depends, uncorrelated)
+
+    def related(self, depends: Iterable[str], uncorrelated: Iterable[str]) -> "RandomArray":
+        """The same array with other relations to the other arrays."""
+        return RandomArray(*self.args[:5], _names(depends), _names(uncorrelated))
+
+    def _sympystr(self, printer: Any) -> str:
+        return self.name
+
+
+class Entry(Expr):
+    """One entry `w[i, j]` of a random array."""
+
+    is_real = True
+    is_commutative = True
+
+    def __new__(cls, array: RandomArray, *indices: Any) -> "Entry":
+        checked = [Integer(k) if isinstance(k, int) else k for k in indices]
+        if not checked or not all(isinstance(k, Expr) for k in checked):
+            raise TypeError(f"indices of {array.name} are index symbols or integers")
+        return Expr.__new__(cls, array, *checked)  # type: ignore[no-any-return]
+
+    @property
+    def array(self) -> RandomArray:
+        return self.args[0]  # type: ignore[no-any-return]
+
+    @property
+    def indices(self) -> tuple[Expr, ...]:
+        return tuple(self.args[1:])
+
+    @property
+    def free_symbols(self) -> set[Basic]:
+        return set().union(*(k.free_symbols for k in self.indices))
+
+    def _sympystr(self, printer: Any) -> str:
+        return f"{self.array.name}[{', '.join(map(printer.doprint, self.indices))}]"
+
+    def _latex(self, printer: Any, exp: str | None = None) -> str:
+        body = f"{printer.doprint(Symbol(self.array.name))}_{{{latex_indices(self.indices, printer)}}}"
+        return body if exp is None else f"{body}^{{{exp}}}"
+
+
+def latex_indices(indices: Iterable[Expr], printer: Any) -> str:
+    """`ij` where every index is one letter, commas otherwise."""
+    texts = [printer.doprint(k) for k in indices]
+    return (" " if all(len(t) == 1 for t in texts) else ", ").join(texts)
+
+
+def _kinds(kinds: Iterable[Kind]) -> Tuple:
+    return Tuple(*(Str(k) for k in sorted(kinds)))
+
+
+def _names(names: Iterable[str]) -> Tuple:
+    return Tuple(*(Str(n) for n in sorted(set(names))))
+
+
+def _value(value: Text, real: bool = False) -> Expr:
+    return read(value, real=real)
+
+
+def random_array(
+    name: str,
+    *,
+    mean: Text | None = None,
+    variance: Text | None = None,
+    second_moment: Text | None = None,
+    moments: Mapping[int, Text] | None = None,
+    independent: bool = True,
+    identical: bool = True,
+    symmetric: bool = False,
+    gaussian: bool = False,
+    depends_on: Iterable["RandomArray"] = (),
+    uncorrelated_with: Iterable["RandomArray"] = (),
+) -> RandomArray:
+    """Declare a random array; by default its entries are iid and independent of other arrays.
+
+    `mean`, `variance` and `second_moment` (of one entry; three different things) and the raw
+    `moments` {order: value} are numbers, expressions or small texts such as "2/m". What is not
+    declared stays a symbol. `symmetric` speaks of the whole array (w and -w have one law),
+    `depends_on` lists arrays on which it may depend in any way, `uncorrelated_with` those of them
+    with which each entry has zero covariance.
+
+    Raises DeclarationError if the declarations contradict one another.
+    """
+    if variance is not None and second_moment is not None:
+        raise DeclarationError(f"{name}: give the variance or the second moment, not both")
+    average = _value(mean, real=True) if mean is not None else None
+    if symmetric:
+        if average is not None and average != 0:
+            raise DeclarationError(f"{name}: a symmetric array has mean 0, not {average}")
+        average = Integer(0)
+    scale = Tuple()
+    for kind, value in (("variance", variance), ("second_moment", second_moment)):
+        if value is not None:
+            read_value = _value(value)
+            if read_value.is_negative:
+                raise DeclarationError(f"{name}: the {kind.replace('_', ' ')} {value} is negative")
+            scale = Tuple(Str(kind), read_value)
+    if moments and any(order < 3 for order in moments):
+        raise DeclarationError(f"{name}: moments of order 1 and 2 are the mean and the variance")
+    flags = {
+        Kind.INDEPENDENT_ENTRIES: independent, Kind.IDENTICAL: identical,
+        Kind.SYMMETRIC: symmetric, Kind.GAUSSIAN: gaussian,
+    }
+    higher = Tuple(*(Tuple(Integer(k), _value(v, real=True)) for k, v in sorted((moments or {}).items())))
+    near = {a.name for a in uncorrelated_with}
+    return RandomArray(
+        Str(read(name).name if isinstance(read(name), Symbol) else _bad_name(name)),
+        FREE if average is None else average, scale, higher,
+        _kinds(k for k, on in flags.items() if on),
+        _names({a.name for a in depends_on} | near), _names(near),
+    )
+
+
+def _bad_name(name: str) -> str:
+    raise DeclarationError(f"{name!r} is not a name for a random array")
+
+
+def dimensions(names: str) -> Any:
+    """Positive integer symbols, one per name; a single one is returned by itself."""
+    return _symbols(names, integer=True, positive=True)
+
+
+def indices(names: str) -> Any:
+    """Index symbols (positive integers), one per name."""
+    return _symbols(names, integer=True, positive=True)
+
+
+def positive(names: str) -> Any:
+    """Positive real symbols, such as variances, one per name."""
+    return _symbols(names, positive=True)
+
+
+def _symbols(names: str, **assumptions: bool) -> Any:
+    made = tuple(Symbol(read(name).name, **assumptions) for name in names.split())
+    return made[0] if len(made) == 1 else made
+
+
+def arrays_in(expression: Basic) -> dict[str, RandomArray]:
+    """The random arrays in an expression, by name.
+
+    Raises DeclarationError if one name stands for two different declarations.
+    """
+    found: dict[str, RandomArray] = {}
+    for array in expression.atoms(RandomArray):
+        if found.setdefault(array.name, array) != array:
+            raise DeclarationError(f"two different random arrays are called {array.name!r}")
+    return dict(sorted(found.items()))

@@ -1,0 +1,82 @@
+"""Rules of analysis: integrals, minima, inequalities, limits."""
+
+from sympy import Dummy, Expr, Integral, Poly, Pow, Symbol, diff, factor, limit, oo, sqrt, together
+from sympy import integrate as antiderivative
+
+from varlaw.symbolic.assumptions import Assumption, Kind
+from varlaw.symbolic.derivation import Outcome, RuleError, Used, relation, rule
+from varlaw.symbolic.terms import Expectation, IndexSum, Variance
+
+
+@rule("integrate", "antiderivative of a polynomial", checker="antiderivative")
+def integrate(state: Expr, used: Used) -> Outcome:
+    """Integrals of polynomials between finite bounds."""
+    found, parts = {}, {}
+    for whole in state.atoms(Integral):
+        ((x, lower, upper),) = whole.limits
+        if not whole.function.is_polynomial(x):
+            raise RuleError(f"not covered: {whole.function} is not a polynomial in {x}")
+        primitive = antiderivative(whole.function, x)
+        parts[whole] = primitive
+        found[whole] = primitive.subs(x, upper) - primitive.subs(x, lower)
+    return Outcome(state.xreplace(found), certificate={"primitive": parts})
+
+
+@rule("minimise", "the unique minimum: the derivative vanishes, the second is positive",
+      checker="minimum", equations=True)
+def minimise(state: Expr, used: Used, over: Symbol) -> Outcome:
+    """The point where a quadratic in `over` with positive curvature is least."""
+    polynomial = Poly(state.rhs, over)
+    if polynomial.degree() != 2:
+        raise RuleError(f"not covered: {state.rhs} is not quadratic in {over}")
+    slope, curvature = diff(state.rhs, over), diff(state.rhs, over, 2)
+    point = factor(-slope.subs(over, 0) / curvature)
+    return Outcome(relation(over, point, "="),
+                   certificate={"objective": state.rhs, "over": over, "point": point})
+
+
+@rule("bound", "the difference is a square over something positive", checker="inequality")
+def bound(state: Expr, used: Used, by: Expr) -> Outcome:
+    """`state >= by`, where the difference factors into squares and positive things."""
+    roots = {symbol: Dummy(positive=True) for symbol in (state - by).free_symbols if symbol.is_positive}
+    squares = together((state - by).subs({symbol: root**2 for symbol, root in roots.items()}))
+    difference = factor(squares).subs({root: sqrt(symbol) for symbol, root in roots.items()})
+    if not is_square_over_positive(difference):
+        raise RuleError(f"no certificate: {state} - {by} = {difference} is not a square over a positive")
+    return Outcome(by, ">=", {"difference": difference},
+                   f"the difference is {difference}, at least 0 and 0 only where its square vanishes")
+
+
+def is_square_over_positive(expression: Expr) -> bool:
+    """Whether every factor is positive or an even power of something real."""
+    return all(
+        factor_.is_positive or (isinstance(factor_, Pow) and factor_.exp.is_even and factor_.base.is_real)
+        for factor_ in expression.as_ordered_factors())
+
+
+@rule("concentrate", "law of large numbers (Chebyshev): the variance tends to 0", checker="concentration")
+def concentrate(state: Expr, used: Used, mean: IndexSum, width: Symbol) -> Outcome:
+    """A mean over `width` units, replaced by its expectation as the width grows, in probability.
+
+    The variance is derived by the calculus and is O(1/width), which is the order of the error of
+    a smooth function of the mean.
+    """
+    from varlaw.symbolic.strategy import normal_form
+
+    spread = normal_form(Variance(mean))
+    if limit(spread.end, width, oo) != 0:
+        raise RuleError(f"the variance {spread.end} of {mean} does not vanish as {width} grows")
+    used.update(spread.assumptions | {Assumption(Kind.WIDE, (str(width),))})
+    after = state.xreplace({mean: Expectation(mean)})
+    return Outcome(after, "->", {"spread": spread, "width": width, "mean": mean},
+                   f"Chebyshev: Var = {spread.end} -> 0 as {width} -> oo, an error of order 1/{width}")
+
+
+@rule("asymptotic", "the quotient tends to 1", checker="asymptotic")
+def asymptotic(state: Expr, used: Used, to: Expr, variable: Symbol) -> Outcome:
+    """`state ~ to` as the variable grows: their quotient tends to 1."""
+    if limit(state / to, variable, oo) != 1:
+        raise RuleError(f"{state} / {to} does not tend to 1 as {variable} grows")
+    return Outcome(to, "~", {"variable": variable}, f"the quotient tends to 1 as {variable} -> oo")
+
+

@@ -1,0 +1,94 @@
+"""Rules of equations: what is required, solved, and called by a name."""
+
+from sympy import Eq, Expr, Poly, PolynomialError, Rational, Symbol, factor, fraction, powdenest, powsimp, together
+
+from varlaw.symbolic.derivation import Outcome, RuleError, Used, relation, rule, sign_of
+from varlaw.symbolic.terms import Defined, IndexSum, Named, Range
+
+
+@rule("algebra", "algebra", checker="algebra")
+def algebra(state: Expr, used: Used, form: str = "expand") -> Expr:
+    """The expression in another form: `expand`, `factor`, `together` or `powers`."""
+    match form:
+        case "factor":
+            return factor(state)
+        case "together":
+            return together(state)
+        case "cancel":
+            return state.cancel()
+        case "expand":
+            return state.expand()
+        case _:
+            raise RuleError(f"unknown form {form!r}; use expand, factor, together or cancel")
+
+
+@rule("powers", "powers of one base joined", checker="algebra")
+def powers(state: Expr, used: Used) -> Expr:
+    """Products of powers of one base as one power, and the sums of such products worked out."""
+    return powsimp(powdenest(state.replace(IndexSum, _tidy_powers), force=False).expand(power_exp=False))
+
+
+def _tidy_powers(summand: Expr, *ranges: Range) -> Expr:
+    return IndexSum(powsimp(summand), *ranges)
+
+
+@rule("definition", "by definition", checker="algebra")
+def definition(state: Expr, used: Used) -> Expr:
+    """Open functions that are defined by a formula, such as the means."""
+    return state.replace(lambda part: isinstance(part, Defined), lambda part: part.definition)
+
+
+@rule("earlier", "by the law derived before", checker="algebra")
+def earlier(state: Expr, used: Used, name: str | None = None) -> Outcome:
+    """Open the named results of earlier laws."""
+    found = sorted({part.name for part in state.atoms(Named) if name in (None, part.name)})
+    opened = state.replace(lambda part: isinstance(part, Named) and part.name in found,
+                           lambda part: part.definition)
+    return Outcome(opened)
+
+
+@rule("require", "the requirement", checker="requirement", equations=True)
+def require(state: Eq, used: Used, equals: Expr, because: str = "") -> Outcome:
+    """The value that was found is required to be `equals`."""
+    return Outcome(relation(state.rhs, equals, "="), reason=because or "the requirement")
+
+
+@rule("equal", "by the choice made", checker="requirement", equations=True)
+def equal(state: Eq, used: Used, to: Expr, because: str = "") -> Outcome:
+    """The quantity `to` is chosen to be the value that was found."""
+    return Outcome(relation(to, state.rhs, "="), reason=because or "by the choice made")
+
+
+@rule("solve", "solved; the positive solution is unique", checker="solution", equations=True)
+def solve(state: Eq, used: Used, unknown: Symbol) -> Outcome:
+    """The equation solved for a positive unknown that it holds in one power c u^k = r only."""
+    if not unknown.is_positive:
+        raise RuleError(f"the unknown {unknown} is not declared positive")
+    top, _ = fraction(together(state.lhs - state.rhs))
+    try:
+        coefficients = Poly(top, unknown).as_dict()
+    except PolynomialError:
+        coefficients = {}
+    orders = sorted(order for (order,) in coefficients)
+    if len(orders) != 2 or orders[0] != 0:
+        raise RuleError(f"not covered: {state} is not of the form c*{unknown}^k = r")
+    order = orders[1]
+    ratio = -coefficients[(0,)] / coefficients[(order,)]
+    value = factor(ratio) ** Rational(1, order)
+    return Outcome(relation(unknown, value, "="), certificate={"unknown": unknown, "value": value})
+
+
+@rule("call", "by the name given to it", checker="naming", equations=True)
+def call(state: Eq, used: Used, name: Expr, value: Expr | None = None) -> Outcome:
+    """The left-hand side under the name it was declared with (`s2` as Var(w), and so on)."""
+    return Outcome(relation(name, state.rhs, "="), certificate={"name": name, "value": value})
+
+
+@rule("substitute", "a special case", checker="substitution", equations=True)
+def substitute(state: Eq, used: Used, values: dict[Expr, Expr], because: str = "") -> Outcome:
+    """Both sides with values put in for symbols."""
+    shown = because or "with " + ", ".join(f"{k} = {v}" for k, v in values.items())
+    after = relation(state.lhs.subs(values), state.rhs.subs(values), sign_of(state))
+    return Outcome(after, certificate={"values": values}, reason=shown)
+
+

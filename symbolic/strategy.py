@@ -1,0 +1,37 @@
+"""The automatic strategy: any expectation of a polynomial in sums and products to normal form."""
+
+from sympy import Expr
+
+from varlaw.symbolic.arrays import arrays_in
+from varlaw.symbolic.derivation import Derivation, derive
+from varlaw.symbolic.terms import Expectation
+
+PREPARE = ("moments", "activation", "linearity", "constants", "symmetry", "indicators", "no-atom",
+           "unfold", "expand", "linearity", "constants", "uncorrelated", "independence")
+FINISH = ("collapse", "independence", "uncorrelated", "identical", "count", "constants")
+MAX_ROUNDS = 12
+
+
+def normal_form(start: Expr) -> Derivation:
+    """The derivation that brings every expectation in `start` to normal form.
+
+    The normal form is a polynomial in the dimensions and in the declared moments; joint moments of
+    entries that are not independent stay as expectations under sums over distinct indices. Raises
+    RuleError, with the sub-expression, where the rules do not cover it or the budget is too small.
+    """
+    arrays_in(start)
+    chain = derive(start)
+    for _ in range(MAX_ROUNDS):
+        before = chain.end
+        for name in PREPARE:
+            chain = chain.by_if(name)
+        paired = chain.by_if("kronecker")
+        if paired is chain:
+            chain = chain.by_if("coincidence")
+        else:
+            chain = paired
+        for name in FINISH:
+            chain = chain.by_if(name)
+        if chain.end == before or not chain.end.has(Expectation):
+            break
+    return chain.by_if("algebra")

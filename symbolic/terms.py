@@ -1,0 +1,404 @@
+"""The heads of the mathematics: expectations, sums over indices, Kronecker deltas, indicators."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from sympy import Add, Basic, Expr, Function, Integer, Mul, Symbol, Tuple
+from sympy.core.symbol import Str
+
+from varlaw.symbolic.arrays import Entry, latex_indices
+
+
+class Range(Basic):
+    """Pairwise distinct indices that each run from `lower` to `upper`, avoiding `excluded`."""
+
+    @property
+    def indices(self) -> tuple[Symbol, ...]:
+        return tuple(self.args[0].args)
+
+    @property
+    def lower(self) -> Expr:
+        return self.args[1]  # type: ignore[no-any-return]
+
+    @property
+    def upper(self) -> Expr:
+        return self.args[2]  # type: ignore[no-any-return]
+
+    @property
+    def excluded(self) -> tuple[Expr, ...]:
+        return tuple(self.args[3].args)
+
+    @property
+    def bounds(self) -> tuple[Expr, Expr]:
+        return self.lower, self.upper
+
+    def size(self) -> Expr:
+        """The number of index tuples: a falling factorial."""
+        free = self.upper - self.lower + 1 - len(self.excluded)
+        return Mul(*(free - k for k in range(len(self.indices))))
+
+    def renamed(self, names: Mapping[Basic, Basic]) -> "Range":
+        return Range(*(part.xreplace(names) for part in self.args))
+
+
+class IndexSum(Expr):
+    """The sum of a summand over one or more ranges of indices."""
+
+    is_commutative = True
+
+    def __new__(cls, summand: Expr, *ranges: Range) -> Expr:
+        if summand == 0:
+            return Integer(0)
+        if not ranges:
+            return summand
+        number, rest = summand.as_coeff_Mul()
+        if isinstance(rest, IndexSum):
+            inner = rest.avoiding(symbol for r in ranges for symbol in r.indices)
+            return number * IndexSum(inner.summand, *ranges, *inner.ranges)
+        return number * Expr.__new__(cls, rest, *ranges)
+
+    @property
+    def summand(self) -> Expr:
+        return self.args[0]  # type: ignore[no-any-return]
+
+    @property
+    def ranges(self) -> tuple[Range, ...]:
+        return tuple(self.args[1:])
+
+    @property
+    def bound(self) -> tuple[Symbol, ...]:
+        return tuple(index for r in self.ranges for index in r.indices)
+
+    @property
+    def free_symbols(self) -> set[Basic]:
+        outer = set().union(*(part.free_symbols for r in self.ranges for part in r.args[1:]))
+        return (self.summand.free_symbols | outer) - set(self.bound)
+
+    def _eval_is_real(self) -> bool | None:
+        return self.summand.is_real  # type: ignore[no-any-return]
+
+    def renamed(self, names: Mapping[Basic, Basic]) -> "IndexSum":
+        """The same sum with its bound indices renamed."""
+        ranges = (r.renamed(names) for r in self.ranges)
+        return IndexSum(self.summand.xreplace(names), *ranges)  # type: ignore[return-value]
+
+    def avoiding(self, taken: Iterable[Basic]) -> "IndexSum":
+        """The same sum with bound indices that are none of `taken`."""
+        used = set(taken)
+        clash = [index for index in self.bound if index in used]
+        if not clash:
+            return self
+        used |= set(self.bound) | self.free_symbols
+        return self.renamed(dict(zip(clash, fresh(clash, used), strict=True)))
+
+    def _eval_subs(self, old: Basic, new: Basic) -> Expr | None:
+        if old in self.bound:
+            return self
+        safe = self.avoiding(new.free_symbols)
+        ranges = (Range(r.args[0], *(part._subs(old, new) for part in r.args[1:])) for r in safe.ranges)
+        return IndexSum(safe.summand._subs(old, new), *ranges)
+
+    def _sympystr(self, printer: Any) -> str:
+        limits = ", ".join(self._limits(printer.doprint, "!=", "..").split("\n"))
+        return f"Sum[{limits}]({printer.doprint(self.summand)})"
+
+    def _limits(self, show: Any, differs: str, to: str) -> str:
+        lines = []
+        for r in self.ranges:
+            names = [show(index) for index in (*r.indices, *r.excluded)]
+            lines.append(f"{f' {differs} '.join(names)} = {show(r.lower)}{to}{show(r.upper)}")
+        return "\n".join(lines)
+
+    def _latex(self, printer: Any, exp: str | None = None) -> str:
+        signs = []
+        for bounds in dict.fromkeys(r.bounds for r in self.ranges):
+            alike = [r for r in self.ranges if r.bounds == bounds]
+            names = ", ".join(
+                r" \neq ".join(printer.doprint(k) for k in (*r.indices, *r.excluded)) for r in alike)
+            signs.append(rf"\sum_{{{names}={printer.doprint(bounds[0])}}}^{{{printer.doprint(bounds[1])}}}")
+        body = f"{' '.join(signs)} {printer.parenthesize(self.summand, _SUM, strict=True)}"
+        return body if exp is None else rf"\left({body}\right)^{{{exp}}}"
+
+
+_SUM = 45  # between the precedences of + and * in SymPy's printers
+
+
+class IndexProduct(Expr):
+    """The product of a term over one index from `lower` to `upper`."""
+
+    is_commutative = True
+
+    def __new__(cls, term: Expr, index: Symbol, lower: Expr, upper: Expr) -> Expr:
+        if term == 1:
+            return Integer(1)
+        return Expr.__new__(cls, term, index, lower, upper)  # type: ignore[no-any-return]
+
+    @property
+    def term(self) -> Expr:
+        return self.args[0]  # type: ignore[no-any-return]
+
+    @property
+    def index(self) -> Symbol:
+        return self.args[1]
+
+    @property
+    def lower(self) -> Expr:
+        return self.args[2]  # type: ignore[no-any-return]
+
+    @property
+    def upper(self) -> Expr:
+        return self.args[3]  # type: ignore[no-any-return]
+
+    @property
+    def free_symbols(self) -> set[Basic]:
+        return (self.term.free_symbols - {self.index}) | self.lower.free_symbols | self.upper.free_symbols
+
+    def _eval_is_positive(self) -> bool | None:
+        return True if self.term.is_positive else None
+
+    def _eval_subs(self, old: Basic, new: Basic) -> Expr | None:
+        if old == self.index:
+            return self
+        return IndexProduct(self.term._subs(old, new), self.index,
+                            self.lower._subs(old, new), self.upper._subs(old, new))
+
+    def _sympystr(self, printer: Any) -> str:
+        term, index, lower, upper = map(printer.doprint, self.args)
+        return f"Prod[{index} = {lower}..{upper}]({term})"
+
+    def _latex(self, printer: Any, exp: str | None = None) -> str:
+        _, index, lower, upper = map(printer.doprint, self.args)
+        body = rf"\prod_{{{index}={lower}}}^{{{upper}}} {printer.parenthesize(self.term, _SUM, strict=True)}"
+        return body if exp is None else rf"\left({body}\right)^{{{exp}}}"
+
+
+class Term(Expr):
+    """A value of a sequence, such as v_t or d_i: a name with indices and nothing else known."""
+
+    is_commutative = True
+    is_real = True
+    is_positive = True
+
+    def __new__(cls, name: Str | str, *indices: Expr | int) -> "Term":
+        label = Str(name) if isinstance(name, str) else name
+        return Expr.__new__(cls, label, *map(_number, indices))  # type: ignore[no-any-return]
+
+    @property
+    def name(self) -> str:
+        return str(self.args[0])
+
+    def _sympystr(self, printer: Any) -> str:
+        return f"{self.name}[{', '.join(map(printer.doprint, self.args[1:]))}]"
+
+    def _latex(self, printer: Any, exp: str | None = None) -> str:
+        body = f"{printer.doprint(Symbol(self.name))}_{{{latex_indices(self.args[1:], printer)}}}"
+        return body if exp is None else f"{body}^{{{exp}}}"
+
+
+class Branch(Expr):
+    """The output F_t(x) of the residual branch t at an input; nothing else is known of it."""
+
+    is_commutative = True
+    is_real = True
+
+    def _sympystr(self, printer: Any) -> str:
+        return f"F[{printer.doprint(self.args[0])}]({printer.doprint(self.args[1])})"
+
+    def _latex(self, printer: Any, exp: str | None = None) -> str:
+        index, argument = map(printer.doprint, self.args)
+        body = rf"F_{{{index}}}\left({argument}\right)"
+        return body if exp is None else rf"{body}^{{{exp}}}"
+
+
+class Defined(Function):
+    """Base of functions that stand for a formula: `definition` gives it."""
+
+    @property
+    def definition(self) -> Expr:
+        raise NotImplementedError
+
+
+class _Head(Expr):
+    """Base of the operators E, Var, Cov."""
+
+    is_real = True
+    is_commutative = True
+    symbol = ""
+    latex_symbol = ""
+
+    def _sympystr(self, printer: Any) -> str:
+        return f"{self.symbol}[{', '.join(map(printer.doprint, self.args))}]"
+
+    def _latex(self, printer: Any, exp: str | None = None) -> str:
+        body = rf"{self.latex_symbol}\left[{', '.join(map(printer.doprint, self.args))}\right]"
+        return body if exp is None else f"{body}^{{{exp}}}"
+
+
+class Expectation(_Head):
+    """E[X]; the expectation of something that is not random is the thing itself."""
+
+    symbol = "E"
+    latex_symbol = r"\operatorname{E}"
+
+    def __new__(cls, argument: Expr) -> Expr:
+        if not is_random(argument):
+            return argument
+        return Expr.__new__(cls, argument)  # type: ignore[no-any-return]
+
+
+class Variance(_Head):
+    """Var[X] = E[X^2] - E[X]^2."""
+
+    symbol = "Var"
+    latex_symbol = r"\operatorname{Var}"
+
+
+class Covariance(_Head):
+    """Cov[X, Y] = E[X Y] - E[X] E[Y]."""
+
+    symbol = "Cov"
+    latex_symbol = r"\operatorname{Cov}"
+
+
+class Delta(Expr):
+    """The Kronecker delta of two indices."""
+
+    is_real = True
+    is_commutative = True
+
+    def __new__(cls, left: Expr, right: Expr) -> Expr:
+        if left == right:
+            return Integer(1)
+        if left.is_Integer and right.is_Integer:
+            return Integer(0)
+        return Expr.__new__(cls, *sorted((left, right), key=index_key))  # type: ignore[no-any-return]
+
+    def _eval_power(self, exponent: Expr) -> Expr | None:
+        return self if exponent.is_positive else None
+
+    def _sympystr(self, printer: Any) -> str:
+        return f"delta[{printer.doprint(self.args[0])}, {printer.doprint(self.args[1])}]"
+
+    def _latex(self, printer: Any, exp: str | None = None) -> str:
+        return rf"\delta_{{{latex_indices(self.args, printer)}}}"
+
+
+class Indicator(Expr):
+    """1[z > 0], 1[z < 0] or 1[z = 0]."""
+
+    is_real = True
+    is_nonnegative = True
+    is_commutative = True
+
+    def __new__(cls, argument: Expr, relation: Str) -> Expr:
+        if argument.could_extract_minus_sign():
+            argument, relation = -argument, Str({">": "<", "<": ">", "=": "="}[str(relation)])
+        if argument.is_number:
+            holds = {">": argument > 0, "<": argument < 0, "=": argument == 0}[str(relation)]
+            return Integer(1 if holds else 0)
+        return Expr.__new__(cls, argument, relation)  # type: ignore[no-any-return]
+
+    @property
+    def relation(self) -> str:
+        return str(self.args[1])
+
+    def _eval_power(self, exponent: Expr) -> Expr | None:
+        return self if exponent.is_positive else None
+
+    def _sympystr(self, printer: Any) -> str:
+        return f"1[{printer.doprint(self.args[0])} {self.relation} 0]"
+
+    def _latex(self, printer: Any, exp: str | None = None) -> str:
+        return rf"\mathbf{{1}}\left[{printer.doprint(self.args[0])} {self.relation} 0\right]"
+
+
+class Named(Expr):
+    """An expression that goes by a name of its own, such as y_j, until it is unfolded."""
+
+    is_real = True
+    is_commutative = True
+
+    @property
+    def name(self) -> str:
+        return str(self.args[0])
+
+    @property
+    def indices(self) -> tuple[Expr, ...]:
+        return tuple(self.args[1].args)
+
+    @property
+    def definition(self) -> Expr:
+        return self.args[2]  # type: ignore[no-any-return]
+
+    def _sympystr(self, printer: Any) -> str:
+        return f"{self.name}[{', '.join(map(printer.doprint, self.indices))}]" if self.indices else self.name
+
+    def _latex(self, printer: Any, exp: str | None = None) -> str:
+        body = printer.doprint(Symbol(self.name))
+        if self.indices:
+            body = f"{body}_{{{latex_indices(self.indices, printer)}}}"
+        return body if exp is None else f"{body}^{{{exp}}}"
+
+
+def Sum(summand: Expr, *limits: tuple[Any, Any, Any]) -> Expr:
+    """The sum of `summand` over limits (index, lower, upper)."""
+    ranges = (
+        Range(Tuple(index), _number(lower), _number(upper), Tuple()) for index, lower, upper in limits)
+    return IndexSum(summand, *ranges)
+
+
+def named(name: str, definition: Expr, *indices: Expr) -> Named:
+    """`definition` under a name: printed as y[j] until the rule `unfold` opens it."""
+    return Named(Str(name), Tuple(*indices), definition)
+
+
+def _number(value: Any) -> Expr:
+    return Integer(value) if isinstance(value, int) else value
+
+
+def is_random(expression: Basic) -> bool:
+    """Whether an expression depends on the entry of a random array outside any expectation."""
+    if isinstance(expression, (Expectation, Variance, Covariance)):
+        return False
+    if isinstance(expression, Entry):
+        return True
+    return any(is_random(part) for part in expression.args)
+
+
+def indicator(argument: Expr, relation: str) -> Expr:
+    """1[argument > 0], with relation one of > < =."""
+    return Indicator(argument, Str(relation))
+
+
+def factors(expression: Expr) -> tuple[Expr, ...]:
+    """The factors of a product; whatever is not a product is its own factor."""
+    return tuple(Mul.make_args(expression))
+
+
+def terms(expression: Expr) -> tuple[Expr, ...]:
+    """The terms of a sum; whatever is not a sum is its own term."""
+    return tuple(Add.make_args(expression))
+
+
+def stem(index: Expr) -> str:
+    """The letter of an index: `i` for i1 and i2."""
+    return re.sub(r"\d+$", "", str(index))
+
+
+def index_key(index: Expr) -> tuple[str, int, str]:
+    """Orders i, i1, i2, i10, k."""
+    text = str(index)
+    digits = re.search(r"\d+$", text)
+    return stem(index), int(digits.group()) if digits else 0, text
+
+
+def fresh(like: Iterable[Symbol], taken: set[Basic]) -> Iterator[Symbol]:
+    """New index symbols with the letters of the given ones: i1, i2, ..."""
+    used = {str(symbol) for symbol in taken}
+    for index in like:
+        number = 1
+        while f"{stem(index)}{number}" in used:
+            number += 1
+        used.add(f"{stem(index)}{number}")
+        yield Symbol(f"{stem(index)}{number}", integer=True, positive=True)
