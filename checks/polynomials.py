@@ -1,47 +1,58 @@
 """Exact polynomials in arbitrary atoms, with rational exponents; nothing but arithmetic."""
 
-from collections.abc import Hashable
-from dataclasses import dataclass
+from collections.abc import Hashable, Mapping
 from fractions import Fraction
-from math import isqrt
+from math import gcd, lcm
+from typing import Any
 
-Monomial = tuple[tuple[Hashable, Fraction], ...]
+Monomial = frozenset[tuple[Any, Fraction]]
+ONE: Monomial = frozenset()
 
 
-@dataclass(frozen=True)
 class Polynomial:
-    """A sum of rational coefficients times products of powers of atoms."""
+    """A sum of rational coefficients times products of powers of atoms. Immutable."""
 
-    terms: tuple[tuple[Monomial, Fraction], ...]
+    __slots__ = ("_hash", "terms")
 
-    @staticmethod
-    def of(terms: dict[Monomial, Fraction]) -> "Polynomial":
-        return Polynomial(tuple(sorted(((m, c) for m, c in terms.items() if c), key=repr)))
+    def __init__(self, terms: Mapping[Monomial, Fraction]) -> None:
+        self.terms = {m: c for m, c in terms.items() if c}
+        self._hash: int | None = None
 
     @staticmethod
     def number(value: Fraction | int) -> "Polynomial":
-        return Polynomial.of({(): Fraction(value)})
+        return Polynomial({ONE: Fraction(value)})
 
     @staticmethod
     def atom(name: Hashable, exponent: Fraction | int = 1) -> "Polynomial":
-        return Polynomial.of({((name, Fraction(exponent)),): Fraction(1)})
+        return Polynomial({frozenset({(name, Fraction(exponent))}): Fraction(1)})
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Polynomial) and self.terms == other.terms
+
+    def __hash__(self) -> int:
+        if self._hash is None:
+            self._hash = hash(frozenset(self.terms.items()))
+        return self._hash
+
+    def __repr__(self) -> str:
+        return f"Polynomial({self.terms})"
 
     def __add__(self, other: "Polynomial") -> "Polynomial":
         total = dict(self.terms)
-        for monomial, coefficient in other.terms:
+        for monomial, coefficient in other.terms.items():
             total[monomial] = total.get(monomial, Fraction(0)) + coefficient
-        return Polynomial.of(total)
+        return Polynomial(total)
 
     def __mul__(self, other: "Polynomial") -> "Polynomial":
         total: dict[Monomial, Fraction] = {}
-        for left, a in self.terms:
-            for right, b in other.terms:
+        for left, a in self.terms.items():
+            for right, b in other.terms.items():
                 product = times(left, right)
                 total[product] = total.get(product, Fraction(0)) + a * b
-        return Polynomial.of(total)
+        return _reduced(Polynomial(total))
 
     def scaled(self, factor: Fraction | int) -> "Polynomial":
-        return Polynomial(tuple((m, c * factor) for m, c in self.terms)) if factor else Polynomial(())
+        return Polynomial({m: c * factor for m, c in self.terms.items()})
 
     def power(self, exponent: Fraction) -> "Polynomial":
         """The power; a sum of several terms to an exponent that is no natural number is an atom."""
@@ -53,20 +64,28 @@ class Polynomial:
         if not self.terms:
             raise ZeroDivisionError("a power of zero")
         if len(self.terms) == 1:
-            ((monomial, coefficient),) = self.terms
-            raised = Polynomial.of({tuple((a, e * exponent) for a, e in monomial): Fraction(1)})
+            ((monomial, coefficient),) = self.terms.items()
+            raised = Polynomial({frozenset((a, e * exponent) for a, e in monomial): Fraction(1)})
             return raised * root(coefficient, exponent)
-        content = self.terms[0][1]
-        primitive = self.scaled(1 / content)
+        primitive, content = self.primitive()
         return Polynomial.atom(("power", primitive), exponent) * root(content, exponent)
+
+    def primitive(self) -> tuple["Polynomial", Fraction]:
+        """The polynomial over its content, so that multiples have one form; content is positive."""
+        numerators = [c.numerator for c in self.terms.values()]
+        denominators = [c.denominator for c in self.terms.values()]
+        content = Fraction(gcd(*numerators), lcm(*denominators))
+        return self.scaled(1 / content), content
 
 
 def times(left: Monomial, right: Monomial) -> Monomial:
     """The product of two monomials."""
+    if not left or not right:
+        return left or right
     powers = dict(left)
     for atom, exponent in right:
         powers[atom] = powers.get(atom, Fraction(0)) + exponent
-    return tuple(sorted(((a, e) for a, e in powers.items() if e), key=repr))
+    return frozenset((a, e) for a, e in powers.items() if e)
 
 
 def root(number: Fraction, exponent: Fraction) -> Polynomial:
@@ -75,40 +94,49 @@ def root(number: Fraction, exponent: Fraction) -> Polynomial:
         return Polynomial.number(number ** int(exponent))
     if number <= 0:
         raise ValueError(f"the power {exponent} of {number}")
-    result = Polynomial.number(1)
-    for part, sign in ((number.numerator, 1), (number.denominator, -1)):
-        for prime, times_over in _primes(part):
-            whole, rest = divmod(times_over * exponent * sign, 1)
-            result = result * Polynomial.number(Fraction(prime) ** int(whole))
-            if rest:
-                result = result * Polynomial.atom(("prime", prime), rest)
-    return _reduced(result)
+    powers = {("prime", p): e * exponent for p, e in _primes(number.numerator).items()}
+    powers |= {("prime", p): -e * exponent for p, e in _primes(number.denominator).items()}
+    return _reduced(Polynomial({frozenset(powers.items()): Fraction(1)}))
 
 
 def _reduced(value: Polynomial) -> Polynomial:
-    """Prime atoms with exponents in [0, 1)."""
-    total = Polynomial(())
-    for monomial, coefficient in value.terms:
-        kept = []
+    """Prime atoms with exponents in [0, 1), powers of sums to natural exponents multiplied out."""
+    if not any(_reducible(a, e) for monomial in value.terms for a, e in monomial):
+        return value
+    total = Polynomial({})
+    for monomial, coefficient in value.terms.items():
+        part = Polynomial.number(coefficient)
+        kept = {}
         for atom, exponent in monomial:
-            if isinstance(atom, tuple) and atom[0] == "prime":
-                whole, exponent = divmod(exponent, 1)
-                coefficient *= Fraction(atom[1]) ** int(whole)
-            kept.append((atom, exponent))
-        total = total + Polynomial.of({tuple(x for x in kept if x[1]): coefficient})
+            if not _reducible(atom, exponent):
+                kept[atom] = exponent
+            elif atom[0] == "prime":
+                whole, rest = divmod(exponent, 1)
+                part = part.scaled(Fraction(atom[1]) ** int(whole))
+                if rest:
+                    kept[atom] = rest
+            else:
+                part = part * atom[1].power(exponent)
+        total = total + part * Polynomial({frozenset(kept.items()): Fraction(1)})
     return total
 
 
-def _primes(number: int) -> list[tuple[int, int]]:
-    found, divisor = [], 2
-    while divisor <= isqrt(number):
-        count = 0
+def _reducible(atom: Any, exponent: Fraction) -> bool:
+    if not isinstance(atom, tuple):
+        return False
+    if atom[0] == "prime":
+        return not 0 < exponent < 1
+    return bool(atom[0] == "power" and exponent.denominator == 1 and exponent > 0)
+
+
+def _primes(number: int) -> dict[int, int]:
+    found: dict[int, int] = {}
+    divisor = 2
+    while divisor * divisor <= number:
         while number % divisor == 0:
             number //= divisor
-            count += 1
-        if count:
-            found.append((divisor, count))
+            found[divisor] = found.get(divisor, 0) + 1
         divisor += 1
     if number > 1:
-        found.append((number, 1))
+        found[number] = found.get(number, 0) + 1
     return found

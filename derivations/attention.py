@@ -3,7 +3,8 @@
 from varlaw.derivations.catalogue import law
 from varlaw.symbolic.arrays import dimensions, indices, random_array
 from varlaw.symbolic.derivation import Derivation, derive
-from varlaw.symbolic.terms import Expectation, Sum, Variance, named
+from varlaw.symbolic.sequences import named
+from varlaw.symbolic.terms import Expectation, Sum, Variance
 
 d = dimensions("d")
 i = indices("i")

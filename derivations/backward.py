@@ -8,7 +8,8 @@ from varlaw.derivations.catalogue import law
 from varlaw.derivations.forward import i, inputs, pre_activation, s2
 from varlaw.symbolic.arrays import dimensions, indices, positive, random_array
 from varlaw.symbolic.derivation import Derivation, derive
-from varlaw.symbolic.terms import Expectation, Sum, Variance, indicator, named
+from varlaw.symbolic.sequences import named
+from varlaw.symbolic.terms import Expectation, Sum, Variance, indicator
 
 n = dimensions("n")
 j, k = indices("j k")
@@ -25,7 +26,7 @@ v = positive("v")
 )
 def backward() -> Derivation:
     g = random_array("g", second_moment="v", independent=False)
-    w = random_array("w", mean=0, variance="s2")
+    w = random_array("w", mean=0, second_moment="s2")
     b = named("b", Sum(g[j] * w[i, j], (j, 1, n)), i)
     return (
         derive(Expectation(b**2))
@@ -48,14 +49,14 @@ def backward() -> Derivation:
 )
 def he_backward() -> Derivation:
     x, g = inputs(), random_array("g", mean=0, second_moment="v")
-    w = random_array("w", variance="s2", symmetric=True, independent=False)
+    w = random_array("w", second_moment="s2", symmetric=True, independent=False)
     z = pre_activation(x, w).xreplace({i: k})
     b = named("b", Sum(g[j] * w[i, j] * indicator(z, ">"), (j, 1, n)), i)
     return (
         derive(Expectation(b**2))
         .by("unfold", "expand", "linearity", "independence")
         .by("kronecker", array="g")
-        .by("collapse", "symmetry", "indicators", "no-atom", "identical", "count")
+        .by("collapse", "identical", "symmetry", "indicators", "no-atom", "identical", "count")
         .by("require", equals=v, because="the second moment of the probe is kept: E[b_i^2] = v")
         .by("solve", unknown=s2)
         .by("call", name=Variance(w[i, j]))

@@ -63,9 +63,7 @@ class Law:
     @property
     def declared(self) -> tuple["Assumption", ...]:
         """The assumptions declared of the random arrays that the derivation starts from."""
-        from varlaw.symbolic.arrays import arrays_in
-
-        return tuple(sorted(declared(arrays_in(self.derivation.start)) | self._stated()))
+        return tuple(sorted(declared(self.derivation.start) | self._stated()))
 
     def _stated(self) -> frozenset["Assumption"]:
         """Those used by a step that are no property of one array."""
@@ -79,12 +77,20 @@ class Law:
         return tuple(parse_assumption(text) for text in self.entry.usual)
 
 
-def declared(arrays: dict[str, Any]) -> frozenset["Assumption"]:
-    """Every property declared of some arrays, and of pairs of them."""
+def declared(start: Any) -> frozenset["Assumption"]:
+    """Every property declared of the arrays in an expression, and of pairs of them."""
+    from varlaw.symbolic.arrays import Entry as Variable
+    from varlaw.symbolic.arrays import arrays_in
     from varlaw.symbolic.assumptions import Assumption, Kind
     from varlaw.symbolic.rules.expectation import linked
 
-    found = {assumption for array in arrays.values() for assumption in array.assumptions()}
+    arrays = arrays_in(start)
+    families = {e.array.name for e in start.atoms(Variable) if e.indices}
+    of_families = (Kind.INDEPENDENT_ENTRIES, Kind.IDENTICAL)
+    found = {
+        a for array in arrays.values() for a in array.assumptions()
+        if array.name in families or a.kind not in of_families
+    }
     for left, right in combinations(sorted(arrays), 2):
         if not linked(arrays[left], arrays[right], arrays):
             found.add(Assumption(Kind.INDEPENDENT, (left, right)))

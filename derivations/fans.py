@@ -7,8 +7,14 @@ from varlaw.derivations.catalogue import law
 from varlaw.derivations.forward import i, j, lecun, m, q, s2
 from varlaw.symbolic.arrays import indices, positive, random_array
 from varlaw.symbolic.derivation import Derivation, derive
-from varlaw.symbolic.means import arithmetic_mean, contraharmonic_mean, geometric_mean, harmonic_mean
-from varlaw.symbolic.terms import Expectation, IndexProduct, Sum, Term, Variance, named
+from varlaw.symbolic.means import (
+    arithmetic_mean,
+    contraharmonic_mean,
+    geometric_mean,
+    harmonic_mean,
+)
+from varlaw.symbolic.sequences import IndexProduct, Term, named
+from varlaw.symbolic.terms import Expectation, Sum, Variance
 
 k = indices("k")
 t = positive("t")
@@ -24,7 +30,7 @@ t = positive("t")
 )
 def xavier() -> Derivation:
     forward, back = named("t_in", lecun.derivation.end), named("t_out", backward.derivation.end)
-    w = random_array("w", mean=0, variance="t")
+    w = random_array("w", mean=0, second_moment="t")
     return (
         derive(1 / arithmetic_mean(1 / forward, 1 / back))
         .by("definition")
@@ -80,7 +86,7 @@ def xavier_uniform() -> Derivation:
 )
 def xavier_geometric() -> Derivation:
     x = random_array("x", second_moment="q", independent=False)
-    w1, w2 = (random_array(name, mean=0, variance="t") for name in ("w1", "w2"))
+    w1, w2 = (random_array(name, mean=0, second_moment="t") for name in ("w1", "w2"))
     y = named("y", Sum(x[i] * w1[i, k] * w2[k, j], (i, 1, m), (k, 1, n)), j)
     return (
         derive(Expectation(y**2))
@@ -103,7 +109,7 @@ def xavier_geometric() -> Derivation:
 )
 def xavier_geometric_backward() -> Derivation:
     g = random_array("g", second_moment="v", independent=False)
-    w1, w2 = (random_array(name, mean=0, variance="t") for name in ("w1", "w2"))
+    w1, w2 = (random_array(name, mean=0, second_moment="t") for name in ("w1", "w2"))
     b = named("b", Sum(g[j] * w2[k, j] * w1[i, k], (j, 1, m), (k, 1, n)), i)
     return (
         derive(Expectation(b**2))
@@ -142,7 +148,7 @@ def geometric_chain() -> Derivation:
 def xavier_quadratic() -> Derivation:
     forward = named("f", (lecun.derivation.after("count") / q).subs(s2, t))
     back = named("b", (backward.derivation.after("count") / v).subs(s2, t))
-    w = random_array("w", mean=0, variance="t")
+    w = random_array("w", mean=0, second_moment="t")
     return (
         derive((forward - 1) ** 2 + (back - 1) ** 2)
         .by("earlier")

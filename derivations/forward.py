@@ -6,7 +6,8 @@ from varlaw.derivations.catalogue import law
 from varlaw.symbolic.activations import leaky_relu, relu
 from varlaw.symbolic.arrays import RandomArray, dimensions, indices, positive, random_array
 from varlaw.symbolic.derivation import Derivation, derive
-from varlaw.symbolic.terms import Expectation, Named, Sum, Variance, named
+from varlaw.symbolic.sequences import Named, named
+from varlaw.symbolic.terms import Expectation, Sum, Variance
 
 m = dimensions("m")
 i, j = indices("i j")
@@ -32,7 +33,7 @@ def pre_activation(x: RandomArray, w: RandomArray, column: Expr = j) -> Named:
     usual=("x: zero mean", "x: independent entries", "w: Gaussian"),
 )
 def lecun() -> Derivation:
-    x, w = inputs(), random_array("w", mean=0, variance="s2")
+    x, w = inputs(), random_array("w", mean=0, second_moment="s2")
     y = named("y", Sum(x[i] * w[i, j], (i, 1, m)), j)
     return (
         derive(Expectation(y**2))
@@ -54,7 +55,7 @@ def lecun() -> Derivation:
     usual=("x: zero mean", "w: Gaussian"),
 )
 def linear_fourth() -> Derivation:
-    x, w = random_array("x", second_moment="q"), random_array("w", mean=0, variance="s2")
+    x, w = random_array("x", second_moment="q"), random_array("w", mean=0, second_moment="s2")
     y = named("y", Sum(x[i] * w[i, j], (i, 1, m)), j)
     return derive(Expectation(y**4)).by(
         "unfold", "expand", "linearity", "independence", "coincidence", "independence", "identical",
@@ -70,7 +71,7 @@ def linear_fourth() -> Derivation:
     usual=("x: zero mean", "x: independent entries", "w: Gaussian"),
 )
 def he() -> Derivation:
-    x, w = inputs(), random_array("w", variance="s2", symmetric=True)
+    x, w = inputs(), random_array("w", second_moment="s2", symmetric=True)
     h = relu(pre_activation(x, w))
     return (
         derive(Expectation(h**2))
@@ -93,7 +94,7 @@ def he() -> Derivation:
 )
 def he_leaky() -> Derivation:
     a = positive("a")
-    x, w = inputs(), random_array("w", variance="s2", symmetric=True)
+    x, w = inputs(), random_array("w", second_moment="s2", symmetric=True)
     h = leaky_relu(pre_activation(x, w), a)
     return (
         derive(Expectation(h**2))

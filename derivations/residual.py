@@ -3,20 +3,10 @@
 from sympy import Expr, Integer, Symbol, sqrt
 
 from varlaw.derivations.catalogue import law
-from varlaw.symbolic.arrays import RandomArray, dimensions, indices, positive, random_array
+from varlaw.symbolic.arrays import RandomArray, dimensions, indices, positive, random_array, random_variable
 from varlaw.symbolic.derivation import Derivation, derive
-from varlaw.symbolic.terms import (
-    Branch,
-    Covariance,
-    Expectation,
-    IndexProduct,
-    IndexSum,
-    Named,
-    Sum,
-    Term,
-    Variance,
-    named,
-)
+from varlaw.symbolic.sequences import Branch, IndexProduct, Named, Term, named
+from varlaw.symbolic.terms import Covariance, Expectation, IndexSum, Sum, Variance
 
 m, n, d = dimensions("m n d")
 i, j = indices("i j")
@@ -33,10 +23,10 @@ l, t = (Symbol(name, integer=True, nonnegative=True) for name in "lt")  # noqa: 
     usual=("F independent of x", "x: zero mean", "F: zero mean"),
 )
 def residual_sum() -> Derivation:
-    x = random_array("x", variance="v", independent=False)
-    f = random_array("F", variance="s2", independent=False, uncorrelated_with=[x])
+    x = random_variable("x", variance="v")
+    f = random_variable("F", variance="s2", uncorrelated_with=[x.array])
     return (
-        derive(Variance(x[i] + f[i]))
+        derive(Variance(x + f))
         .by("moments", "expand", "linearity", "uncorrelated", "identical")
         .by("algebra")
     )
@@ -51,11 +41,11 @@ def residual_sum() -> Derivation:
     usual=("h independent of x", "w: independent entries", "w: identically distributed"),
 )
 def residual_branch() -> Derivation:
-    x = random_array("x", independent=False)
-    h = random_array("h", independent=False, depends_on=[x])
+    x = random_variable("x")
+    h = random_array("h", independent=False, identical=False, depends_on=[x.array])
     w = random_array("w", mean=0, independent=False, identical=False)
     f = named("F", Sum(h[j] * w[j, i], (j, 1, n)), i)
-    return derive(Covariance(x[i], f)).by(
+    return derive(Covariance(x, f)).by(
         "moments", "unfold", "expand", "linearity", "independence", "identical")
 
 
@@ -138,7 +128,7 @@ def post_norm_layernorm() -> Derivation:
     return (
         derive(IndexProduct(1 / sqrt(square), t, Integer(0), l - 1))
         .by("concentrate", mean=square, width=d)
-        .by("unfold", "constants", "linearity", "identical", "count", "constant-product")
+        .by("constant-product")
     )
 
 
@@ -182,10 +172,10 @@ def backward_stream(scale: Expr, gain: Expr = g) -> Named:
     note="At unit branches the variance is 1 + l and the std grows like sqrt(l).",
 )
 def pre_norm_growth() -> Derivation:
-    x = random_array("x", variance=Term("v", t), independent=False)
-    f = random_array("F", variance="s2", independent=False, uncorrelated_with=[x])
+    x = random_variable("x", variance=Term("v", t))
+    f = random_variable("F", variance="s2", uncorrelated_with=[x.array])
     return (
-        derive(Variance(x[i] + f[i]))
+        derive(Variance(x + f))
         .by("moments", "expand", "linearity", "uncorrelated", "identical")
         .by("algebra")
         .by("call", name=Term("v", t + 1))

@@ -9,6 +9,7 @@ class Activation(Function):
     """Base of the activations: `pieces` writes one out with indicators of the sides of zero."""
 
     is_real = True
+    label = ""  # how it is written in LaTeX
 
     def pieces(self) -> Expr:
         raise NotImplementedError
@@ -17,6 +18,8 @@ class Activation(Function):
 class relu(Activation):
     """max(z, 0)."""
 
+    label = "ReLU"
+
     def pieces(self) -> Expr:
         (z,) = self.args
         return z * indicator(z, ">")
@@ -24,6 +27,8 @@ class relu(Activation):
 
 class leaky_relu(Activation):
     """z for z > 0, and a z for z < 0."""
+
+    label = "LeakyReLU"
 
     def pieces(self) -> Expr:
         z, a = self.args

@@ -8,6 +8,7 @@ from sympy.core.symbol import Str
 
 from varlaw.symbolic.assumptions import Assumption, Kind
 from varlaw.symbolic.language import Text, read
+from varlaw.symbolic.notation import raised, written
 
 PROPERTIES = (Kind.INDEPENDENT_ENTRIES, Kind.IDENTICAL, Kind.SYMMETRIC, Kind.GAUSSIAN)
 FREE = Str("free")
@@ -29,7 +30,7 @@ class Moment(Expr):
 
     @property
     def name(self) -> str:
-        return str(self.args[0])
+        return self.args[0].name
 
     @property
     def order(self) -> int:
@@ -42,10 +43,8 @@ class Moment(Expr):
         return f"E[{self.name}^{self.order}]" if self.order > 1 else f"E[{self.name}]"
 
     def _latex(self, printer: Any, exp: str | None = None) -> str:
-        name = printer.doprint(Symbol(self.name))
-        inner = name if self.order == 1 else f"{name}^{{{self.order}}}"
-        body = rf"\operatorname{{E}}\left[{inner}\right]"
-        return body if exp is None else f"{body}^{{{exp}}}"
+        inner = written(self.name, (), printer, str(self.order) if self.order > 1 else None)
+        return raised(rf"\operatorname{{E}}\left[{inner}\right]", exp)
 
 
 class RandomArray(Basic):
@@ -64,7 +63,7 @@ class RandomArray(Basic):
 
     @property
     def name(self) -> str:
-        return str(self.args[0])
+        return self.args[0].name
 
     @property
     def mean(self) -> Expr | None:
@@ -72,17 +71,17 @@ class RandomArray(Basic):
 
     @property
     def properties(self) -> frozenset[Kind]:
-        return frozenset(Kind(str(p)) for p in self.args[4].args)
+        return frozenset(Kind(p.name) for p in self.args[4].args)
 
     @property
     def depends(self) -> frozenset[str]:
         """Names of the arrays that this one may depend on, in any way."""
-        return frozenset(str(name) for name in self.args[5].args)
+        return frozenset(name.name for name in self.args[5].args)
 
     @property
     def uncorrelated(self) -> frozenset[str]:
         """Names, among `depends`, of the arrays with which each entry is uncorrelated."""
-        return frozenset(str(name) for name in self.args[6].args)
+        return frozenset(name.name for name in self.args[6].args)
 
     @property
     def zero_mean(self) -> bool:
@@ -102,7 +101,7 @@ class RandomArray(Basic):
     @property
     def scale(self) -> str | None:
         """How the size of an entry was declared: "variance", "second_moment" or not at all."""
-        return str(self.args[2].args[0]) if self.args[2].args else None
+        return self.args[2].args[0].name if self.args[2].args else None
 
     def __getitem__(self, indices: Any) -> "Entry":
         return Entry(self, *(indices if isinstance(indices, tuple) else (indices,)))
@@ -138,7 +137,7 @@ class RandomArray(Basic):
         if not scale:
             return Moment(self.args[0], Integer(2))
         kind, value = scale
-        return value + mean**2 if str(kind) == "variance" else value
+        return value + mean**2 if kind.name == "variance" else value
 
     def assumptions(self) -> frozenset[Assumption]:
         """The declared properties of this array alone."""
@@ -181,7 +180,7 @@ class Entry(Expr):
 
     def __new__(cls, array: RandomArray, *indices: Any) -> "Entry":
         checked = [Integer(k) if isinstance(k, int) else k for k in indices]
-        if not checked or not all(isinstance(k, Expr) for k in checked):
+        if not all(isinstance(k, Expr) for k in checked):
             raise TypeError(f"indices of {array.name} are index symbols or integers")
         return Expr.__new__(cls, array, *checked)  # type: ignore[no-any-return]
 
@@ -195,20 +194,15 @@ class Entry(Expr):
 
     @property
     def free_symbols(self) -> set[Basic]:
-        return set().union(*(k.free_symbols for k in self.indices))
+        return {symbol for k in self.indices for symbol in k.free_symbols}
 
     def _sympystr(self, printer: Any) -> str:
+        if not self.indices:
+            return self.array.name
         return f"{self.array.name}[{', '.join(map(printer.doprint, self.indices))}]"
 
     def _latex(self, printer: Any, exp: str | None = None) -> str:
-        body = f"{printer.doprint(Symbol(self.array.name))}_{{{latex_indices(self.indices, printer)}}}"
-        return body if exp is None else f"{body}^{{{exp}}}"
-
-
-def latex_indices(indices: Iterable[Expr], printer: Any) -> str:
-    """`ij` where every index is one letter, commas otherwise."""
-    texts = [printer.doprint(k) for k in indices]
-    return (" " if all(len(t) == 1 for t in texts) else ", ").join(texts)
+        return written(self.array.name, self.indices, printer, exp)
 
 
 def _kinds(kinds: Iterable[Kind]) -> Tuple:
@@ -279,6 +273,11 @@ def random_array(
 
 def _bad_name(name: str) -> str:
     raise DeclarationError(f"{name!r} is not a name for a random array")
+
+
+def random_variable(name: str, **declared: Any) -> Entry:
+    """A single random variable: the entry of an array without indices; options as `random_array`."""
+    return random_array(name, **declared)[()]
 
 
 def dimensions(names: str) -> Any:

@@ -4,7 +4,8 @@ from typing import Any
 
 from sympy import Expr, sqrt
 
-from varlaw.symbolic.terms import Defined
+from varlaw.symbolic.notation import raised
+from varlaw.symbolic.sequences import Defined
 
 
 class _Mean(Defined):
@@ -12,8 +13,8 @@ class _Mean(Defined):
     label = ""
 
     def _latex(self, printer: Any, exp: str | None = None) -> str:
-        body = rf"\operatorname{{{self.label}}}\left({', '.join(map(printer.doprint, self.args))}\right)"
-        return body if exp is None else f"{body}^{{{exp}}}"
+        inner = ", ".join(map(printer.doprint, self.args))
+        return raised(rf"\operatorname{{{self.label}}}\left({inner}\right)", exp)
 
 
 class arithmetic_mean(_Mean):

@@ -2,12 +2,16 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from sympy import Add, Basic, Expr, Function, Integer, Mul, Symbol, Tuple
+from sympy import Add, Basic, Expr, Integer, Mul, Symbol, Tuple
 from sympy.core.symbol import Str
 
-from varlaw.symbolic.arrays import Entry, latex_indices
+from varlaw.symbolic.arrays import Entry
+from varlaw.symbolic.notation import raised, script, written
+
+if TYPE_CHECKING:
+    from varlaw.symbolic.derivation import Derivation
 
 
 class Range(Basic):
@@ -43,7 +47,7 @@ class Range(Basic):
 
 
 class IndexSum(Expr):
-    """The sum of a summand over one or more ranges of indices."""
+    """The sum of a summand over one or more ranges of indices; equal bounds stand together."""
 
     is_commutative = True
 
@@ -56,7 +60,9 @@ class IndexSum(Expr):
         if isinstance(rest, IndexSum):
             inner = rest.avoiding(symbol for r in ranges for symbol in r.indices)
             return number * IndexSum(inner.summand, *ranges, *inner.ranges)
-        return number * Expr.__new__(cls, rest, *ranges)
+        bounds = list(dict.fromkeys(r.bounds for r in ranges))
+        together = sorted(ranges, key=lambda r: bounds.index(r.bounds))
+        return number * Expr.__new__(cls, rest, *together)
 
     @property
     def summand(self) -> Expr:
@@ -110,113 +116,23 @@ class IndexSum(Expr):
             lines.append(f"{f' {differs} '.join(names)} = {show(r.lower)}{to}{show(r.upper)}")
         return "\n".join(lines)
 
-    def _latex(self, printer: Any, exp: str | None = None) -> str:
+    def latex_sign(self, printer: Any) -> str:
+        r"""`\sum_{i=1}^{m}`, one for each pair of bounds."""
         signs = []
         for bounds in dict.fromkeys(r.bounds for r in self.ranges):
             alike = [r for r in self.ranges if r.bounds == bounds]
             names = ", ".join(
                 r" \neq ".join(printer.doprint(k) for k in (*r.indices, *r.excluded)) for r in alike)
-            signs.append(rf"\sum_{{{names}={printer.doprint(bounds[0])}}}^{{{printer.doprint(bounds[1])}}}")
-        body = f"{' '.join(signs)} {printer.parenthesize(self.summand, _SUM, strict=True)}"
-        return body if exp is None else rf"\left({body}\right)^{{{exp}}}"
-
-
-_SUM = 45  # between the precedences of + and * in SymPy's printers
-
-
-class IndexProduct(Expr):
-    """The product of a term over one index from `lower` to `upper`."""
-
-    is_commutative = True
-
-    def __new__(cls, term: Expr, index: Symbol, lower: Expr, upper: Expr) -> Expr:
-        if term == 1:
-            return Integer(1)
-        return Expr.__new__(cls, term, index, lower, upper)  # type: ignore[no-any-return]
-
-    @property
-    def term(self) -> Expr:
-        return self.args[0]  # type: ignore[no-any-return]
-
-    @property
-    def index(self) -> Symbol:
-        return self.args[1]
-
-    @property
-    def lower(self) -> Expr:
-        return self.args[2]  # type: ignore[no-any-return]
-
-    @property
-    def upper(self) -> Expr:
-        return self.args[3]  # type: ignore[no-any-return]
-
-    @property
-    def free_symbols(self) -> set[Basic]:
-        return (self.term.free_symbols - {self.index}) | self.lower.free_symbols | self.upper.free_symbols
-
-    def _eval_is_positive(self) -> bool | None:
-        return True if self.term.is_positive else None
-
-    def _eval_subs(self, old: Basic, new: Basic) -> Expr | None:
-        if old == self.index:
-            return self
-        return IndexProduct(self.term._subs(old, new), self.index,
-                            self.lower._subs(old, new), self.upper._subs(old, new))
-
-    def _sympystr(self, printer: Any) -> str:
-        term, index, lower, upper = map(printer.doprint, self.args)
-        return f"Prod[{index} = {lower}..{upper}]({term})"
+            lower, upper = map(printer.doprint, bounds)
+            signs.append(r"\sum" + script("_", f"{names}={lower}") + script("^", upper))
+        return " ".join(signs)
 
     def _latex(self, printer: Any, exp: str | None = None) -> str:
-        _, index, lower, upper = map(printer.doprint, self.args)
-        body = rf"\prod_{{{index}={lower}}}^{{{upper}}} {printer.parenthesize(self.term, _SUM, strict=True)}"
-        return body if exp is None else rf"\left({body}\right)^{{{exp}}}"
+        body = f"{self.latex_sign(printer)} {printer.parenthesize(self.summand, SUM, strict=True)}"
+        return body if exp is None else raised(rf"\left({body}\right)", exp)
 
 
-class Term(Expr):
-    """A value of a sequence, such as v_t or d_i: a name with indices and nothing else known."""
-
-    is_commutative = True
-    is_real = True
-    is_positive = True
-
-    def __new__(cls, name: Str | str, *indices: Expr | int) -> "Term":
-        label = Str(name) if isinstance(name, str) else name
-        return Expr.__new__(cls, label, *map(_number, indices))  # type: ignore[no-any-return]
-
-    @property
-    def name(self) -> str:
-        return str(self.args[0])
-
-    def _sympystr(self, printer: Any) -> str:
-        return f"{self.name}[{', '.join(map(printer.doprint, self.args[1:]))}]"
-
-    def _latex(self, printer: Any, exp: str | None = None) -> str:
-        body = f"{printer.doprint(Symbol(self.name))}_{{{latex_indices(self.args[1:], printer)}}}"
-        return body if exp is None else f"{body}^{{{exp}}}"
-
-
-class Branch(Expr):
-    """The output F_t(x) of the residual branch t at an input; nothing else is known of it."""
-
-    is_commutative = True
-    is_real = True
-
-    def _sympystr(self, printer: Any) -> str:
-        return f"F[{printer.doprint(self.args[0])}]({printer.doprint(self.args[1])})"
-
-    def _latex(self, printer: Any, exp: str | None = None) -> str:
-        index, argument = map(printer.doprint, self.args)
-        body = rf"F_{{{index}}}\left({argument}\right)"
-        return body if exp is None else rf"{body}^{{{exp}}}"
-
-
-class Defined(Function):
-    """Base of functions that stand for a formula: `definition` gives it."""
-
-    @property
-    def definition(self) -> Expr:
-        raise NotImplementedError
+SUM = 45  # between the precedences of + and * in SymPy's printers
 
 
 class _Head(Expr):
@@ -227,12 +143,18 @@ class _Head(Expr):
     symbol = ""
     latex_symbol = ""
 
+    def derive(self) -> "Derivation":
+        """The derivation that brings this to normal form, every step justified."""
+        from varlaw.symbolic.strategy import normal_form
+
+        return normal_form(self)
+
     def _sympystr(self, printer: Any) -> str:
         return f"{self.symbol}[{', '.join(map(printer.doprint, self.args))}]"
 
     def _latex(self, printer: Any, exp: str | None = None) -> str:
-        body = rf"{self.latex_symbol}\left[{', '.join(map(printer.doprint, self.args))}\right]"
-        return body if exp is None else f"{body}^{{{exp}}}"
+        return raised(
+            rf"{self.latex_symbol}\left[{', '.join(map(printer.doprint, self.args))}\right]", exp)
 
 
 class Expectation(_Head):
@@ -281,7 +203,7 @@ class Delta(Expr):
         return f"delta[{printer.doprint(self.args[0])}, {printer.doprint(self.args[1])}]"
 
     def _latex(self, printer: Any, exp: str | None = None) -> str:
-        return rf"\delta_{{{latex_indices(self.args, printer)}}}"
+        return written("delta", self.args, printer)
 
 
 class Indicator(Expr):
@@ -293,15 +215,15 @@ class Indicator(Expr):
 
     def __new__(cls, argument: Expr, relation: Str) -> Expr:
         if argument.could_extract_minus_sign():
-            argument, relation = -argument, Str({">": "<", "<": ">", "=": "="}[str(relation)])
+            argument, relation = -argument, Str({">": "<", "<": ">", "=": "="}[relation.name])
         if argument.is_number:
-            holds = {">": argument > 0, "<": argument < 0, "=": argument == 0}[str(relation)]
+            holds = {">": argument > 0, "<": argument < 0, "=": argument == 0}[relation.name]
             return Integer(1 if holds else 0)
         return Expr.__new__(cls, argument, relation)  # type: ignore[no-any-return]
 
     @property
     def relation(self) -> str:
-        return str(self.args[1])
+        return self.args[1].name
 
     def _eval_power(self, exponent: Expr) -> Expr | None:
         return self if exponent.is_positive else None
@@ -313,47 +235,15 @@ class Indicator(Expr):
         return rf"\mathbf{{1}}\left[{printer.doprint(self.args[0])} {self.relation} 0\right]"
 
 
-class Named(Expr):
-    """An expression that goes by a name of its own, such as y_j, until it is unfolded."""
-
-    is_real = True
-    is_commutative = True
-
-    @property
-    def name(self) -> str:
-        return str(self.args[0])
-
-    @property
-    def indices(self) -> tuple[Expr, ...]:
-        return tuple(self.args[1].args)
-
-    @property
-    def definition(self) -> Expr:
-        return self.args[2]  # type: ignore[no-any-return]
-
-    def _sympystr(self, printer: Any) -> str:
-        return f"{self.name}[{', '.join(map(printer.doprint, self.indices))}]" if self.indices else self.name
-
-    def _latex(self, printer: Any, exp: str | None = None) -> str:
-        body = printer.doprint(Symbol(self.name))
-        if self.indices:
-            body = f"{body}_{{{latex_indices(self.indices, printer)}}}"
-        return body if exp is None else f"{body}^{{{exp}}}"
-
-
 def Sum(summand: Expr, *limits: tuple[Any, Any, Any]) -> Expr:
     """The sum of `summand` over limits (index, lower, upper)."""
     ranges = (
-        Range(Tuple(index), _number(lower), _number(upper), Tuple()) for index, lower, upper in limits)
+        Range(Tuple(index), number(lower), number(upper), Tuple()) for index, lower, upper in limits)
     return IndexSum(summand, *ranges)
 
 
-def named(name: str, definition: Expr, *indices: Expr) -> Named:
-    """`definition` under a name: printed as y[j] until the rule `unfold` opens it."""
-    return Named(Str(name), Tuple(*indices), definition)
-
-
-def _number(value: Any) -> Expr:
+def number(value: Any) -> Expr:
+    """A Python integer as a SymPy one; expressions pass through."""
     return Integer(value) if isinstance(value, int) else value
 
 

@@ -58,18 +58,18 @@ def is_square_over_positive(expression: Expr) -> bool:
 def concentrate(state: Expr, used: Used, mean: IndexSum, width: Symbol) -> Outcome:
     """A mean over `width` units, replaced by its expectation as the width grows, in probability.
 
-    The variance is derived by the calculus and is O(1/width), which is the order of the error of
-    a smooth function of the mean.
+    Expectation and variance are derived by the calculus; the variance is O(1/width), which is the
+    order of the error of a smooth function of the mean.
     """
     from varlaw.symbolic.strategy import normal_form
 
-    spread = normal_form(Variance(mean))
+    centre, spread = normal_form(Expectation(mean)), normal_form(Variance(mean))
     if limit(spread.end, width, oo) != 0:
         raise RuleError(f"the variance {spread.end} of {mean} does not vanish as {width} grows")
-    used.update(spread.assumptions | {Assumption(Kind.WIDE, (str(width),))})
-    after = state.xreplace({mean: Expectation(mean)})
-    return Outcome(after, "->", {"spread": spread, "width": width, "mean": mean},
-                   f"Chebyshev: Var = {spread.end} -> 0 as {width} -> oo, an error of order 1/{width}")
+    used.update(centre.assumptions | spread.assumptions | {Assumption(Kind.WIDE, (str(width),))})
+    certificate = {"centre": centre, "spread": spread, "width": width, "mean": mean}
+    reason = f"Chebyshev: E[{mean}] = {centre.end}, Var[{mean}] = {factor(spread.end)} -> 0 as {width} -> oo"
+    return Outcome(state.xreplace({mean: centre.end}), "->", certificate, reason)
 
 
 @rule("asymptotic", "the quotient tends to 1", checker="asymptotic")

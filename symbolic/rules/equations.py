@@ -1,9 +1,22 @@
 """Rules of equations: what is required, solved, and called by a name."""
 
-from sympy import Eq, Expr, Poly, PolynomialError, Rational, Symbol, factor, fraction, powdenest, powsimp, together
+from sympy import (
+    Eq,
+    Expr,
+    Poly,
+    PolynomialError,
+    Rational,
+    Symbol,
+    factor,
+    fraction,
+    powdenest,
+    powsimp,
+    together,
+)
 
 from varlaw.symbolic.derivation import Outcome, RuleError, Used, relation, rule, sign_of
-from varlaw.symbolic.terms import Defined, IndexSum, Named, Range
+from varlaw.symbolic.sequences import Defined, Named
+from varlaw.symbolic.terms import IndexSum, Range, Variance
 
 
 @rule("algebra", "algebra", checker="algebra")
@@ -78,10 +91,18 @@ def solve(state: Eq, used: Used, unknown: Symbol) -> Outcome:
     return Outcome(relation(unknown, value, "="), certificate={"unknown": unknown, "value": value})
 
 
-@rule("call", "by the name given to it", checker="naming", equations=True)
-def call(state: Eq, used: Used, name: Expr, value: Expr | None = None) -> Outcome:
-    """The left-hand side under the name it was declared with (`s2` as Var(w), and so on)."""
-    return Outcome(relation(name, state.rhs, "="), certificate={"name": name, "value": value})
+@rule("call", "by the name it was declared with", checker="naming", equations=True)
+def call(state: Eq, used: Used, name: Expr) -> Outcome:
+    """The left-hand side under a name: `s2` as Var(w), or E[b^2] as the next v_{t+1}."""
+    reason = ""
+    if isinstance(name, Variance):
+        array = name.args[0].array
+        if array.scale == "second_moment":
+            if not array.zero_mean:
+                raise RuleError(f"the second moment of {array.name} is not its variance: its mean is not 0")
+            used.add(array.centred)
+            reason = f"Var({array.name}) = E[{array.name}^2] at mean 0"
+    return Outcome(relation(name, state.rhs, "="), reason=reason)
 
 
 @rule("substitute", "a special case", checker="substitution", equations=True)

@@ -9,12 +9,12 @@ from varlaw.symbolic.arrays import Entry, RandomArray, arrays_in
 from varlaw.symbolic.assumptions import Assumption, Kind
 from varlaw.symbolic.derivation import RuleError, Used, rule
 from varlaw.symbolic.rules.scope import Scope, rewrite
+from varlaw.symbolic.sequences import Named
 from varlaw.symbolic.terms import (
     Covariance,
     Expectation,
     IndexSum,
     Indicator,
-    Named,
     Range,
     Variance,
     factors,

@@ -3,7 +3,8 @@
 from sympy import Expr, Integer, Symbol, Tuple, fraction, simplify, together
 
 from varlaw.symbolic.derivation import Outcome, RuleError, Used, relation, rule
-from varlaw.symbolic.terms import Branch, IndexProduct, IndexSum, Range
+from varlaw.symbolic.sequences import Branch, IndexProduct
+from varlaw.symbolic.terms import IndexSum, Range
 
 
 @rule("iterate", "by induction over the layers", checker="recurrence", equations=True)

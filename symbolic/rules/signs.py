@@ -9,7 +9,8 @@ from varlaw.symbolic.assumptions import Assumption, Kind
 from varlaw.symbolic.derivation import Used, rule
 from varlaw.symbolic.rules.expectation import linked
 from varlaw.symbolic.rules.scope import Scope, rewrite
-from varlaw.symbolic.terms import Expectation, Indicator, Named, factors, indicator, terms
+from varlaw.symbolic.sequences import Named
+from varlaw.symbolic.terms import Expectation, Indicator, factors, indicator, terms
 
 
 @rule("activation", "definition of the activation", checker="pointwise")

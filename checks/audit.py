@@ -1,0 +1,204 @@
+"""The audit of assumptions: which a law needs, which only its derivation, which neither."""
+
+from collections.abc import Iterator, Mapping
+from itertools import combinations
+
+from sympy import Basic, Expr, Symbol
+
+from varlaw.checks.algebra import equal, opened
+from varlaw.checks.enumeration import Enumerator
+from varlaw.checks.moments import NotCovered
+from varlaw.checks.proofs import prove
+from varlaw.checks.report import AssumptionReport, Proof
+from varlaw.checks.worlds import World, worlds
+from varlaw.derivations.catalogue import Law
+from varlaw.symbolic.arrays import Entry, RandomArray, arrays_in
+from varlaw.symbolic.assumptions import Assumption, Kind
+from varlaw.symbolic.derivation import Derivation, RuleError
+from varlaw.symbolic.strategy import normal_form
+from varlaw.symbolic.terms import Expectation, IndexSum, Indicator, indicator
+
+
+Claim = tuple[Expr, Expr]
+
+
+def claims(derivation: Derivation) -> list[Claim]:
+    """What a law claims before anything is required or solved: pairs of equal expressions.
+
+    The first expression and the last one equal to it; and what the lemmas of a limit say.
+    """
+    last: Expr = derivation.start
+    lemmas: list[Claim] = []
+    for step in derivation.steps:
+        if step.on_equations or step.relation != "=":
+            lemmas = [(d.start, d.end) for key in ("centre", "spread") if (d := step.certificate.get(key))]
+            break
+        last = step.after  # type: ignore[assignment]
+    return lemmas or [(derivation.start, last)]
+
+
+def audit(law: Law) -> tuple[AssumptionReport, ...]:
+    """One answer for every declared assumption and every one of the usual telling."""
+    found = claims(law.derivation)
+    arrays = arrays_in(law.derivation.start)
+    reports = [_judge(a, found, arrays) for a in law.declared]
+    reports += [
+        AssumptionReport(str(a), False, "none") for a in law.usual if a not in law.declared]
+    return tuple(reports)
+
+
+def _judge(
+    assumption: Assumption, found: list[Claim], arrays: Mapping[str, RandomArray]
+) -> AssumptionReport:
+    name = str(assumption)
+    if not assumption.representable:
+        return AssumptionReport(name, None, "not representable")
+    weaker = weakened(arrays, [assumption])
+    if assumption.kind is not Kind.NO_ATOM and all(derivable(*claim, weaker) for claim in found):
+        return AssumptionReport(name, False, "none")
+    for claim in found:
+        broken = counter_example(assumption, *claim, arrays)
+        if broken:
+            return AssumptionReport(name, True, "law", broken)
+    if assumption.kind is Kind.GAUSSIAN:
+        return AssumptionReport(name, None, "not representable")
+    return AssumptionReport(name, None, "derivation")
+
+
+def weakened(
+    arrays: Mapping[str, RandomArray], gone: list[Assumption], added: tuple[Assumption, ...] = ()
+) -> dict[str, RandomArray]:
+    """The arrays with some assumptions given up and others added."""
+    result = dict(arrays)
+    for a in gone:
+        if a.kind is Kind.INDEPENDENT:
+            first, second = (result[s] for s in a.subjects)
+            result[first.name] = first.related(first.depends | {second.name}, first.uncorrelated)
+        elif a.kind is Kind.UNCORRELATED:
+            for s in a.subjects:
+                other = set(a.subjects) - {s}
+                array = result[s]
+                result[s] = array.related(array.depends, array.uncorrelated - other)
+        elif a.subjects[0] in result:
+            result[a.subjects[0]] = result[a.subjects[0]].without(a.kind)
+    for a in added:
+        if a.subjects[0] in result and len(a.subjects) == 1:
+            result[a.subjects[0]] = result[a.subjects[0]].with_property(a.kind)
+    return result
+
+
+def derivable(start: Expr, end: Expr, arrays: Mapping[str, RandomArray]) -> bool:
+    """Whether the automatic strategy derives the same statement from other declarations, proved."""
+    again = rederived(start, arrays)
+    if again is None or not equal(opened(again.end), opened(end)):
+        return False
+    return all(step.outcome is Proof.PROVED for step in prove(again))
+
+
+def rederived(start: Expr, arrays: Mapping[str, RandomArray]) -> Derivation | None:
+    """The automatic derivation from weaker declarations, if the strategy covers it."""
+    try:
+        return normal_form(_with(start, arrays))
+    except RuleError:
+        return None
+
+
+def _with(start: Expr, arrays: Mapping[str, RandomArray]) -> Expr:
+    return start.xreplace({a: arrays[a.name] for a in start.atoms(RandomArray)})  # type: ignore[no-any-return]
+
+
+def sufficient(law: Law) -> tuple[tuple[str, ...], ...]:
+    """Minimal sets of assumptions found from which the statement is derived.
+
+    The declared assumptions without those that are not needed together, and for each one left the
+    smallest sets of usual assumptions that can stand in for it.
+    """
+    ((start, end), *_) = claims(law.derivation)
+    arrays = arrays_in(start)
+    pool = [a for a in law.declared if a.representable and a.kind is not Kind.NO_ATOM]
+    base = list(pool)
+    for a in pool:
+        rest = [b for b in base if b != a]
+        if derivable(start, end, weakened(arrays, [b for b in pool if b not in rest])):
+            base = rest
+    found = [tuple(base)]
+    usual = [a for a in law.usual if a.kind not in (Kind.GAUSSIAN, Kind.INDEPENDENT)]
+    for a in base:
+        rest = [b for b in base if b != a]
+        gone = [b for b in pool if b not in rest]
+        for size in range(1, len(usual) + 1):
+            better = [extra for extra in combinations(usual, size)
+                      if not any(set(extra) >= set(f) - set(rest) for f in found[1:] if a not in f)
+                      and derivable(start, end, weakened(arrays, gone, extra))]
+            found += [(*rest, *extra) for extra in better]
+    return tuple(tuple(map(str, sorted(group))) for group in found)
+
+
+def counter_example(
+    assumption: Assumption | None, start: Expr, end: Expr, arrays: Mapping[str, RandomArray]
+) -> str | None:
+    """A finite model that keeps the other assumptions and breaks the law, in words; or None.
+
+    With `assumption` None every declaration is kept: a model found then refutes the law.
+    """
+    for world, indices, left, right in _values(assumption, start, end, arrays):
+        if not equal(left, right):
+            at = ", ".join(f"{k} = {v}" for k, v in {**world.sizes, **indices}.items())
+            return f"{world}; at {at or 'one point'} the law's sides are {left} and {right}"
+    return None
+
+
+def models_tried(start: Expr, end: Expr, arrays: Mapping[str, RandomArray]) -> int:
+    """In how many finite models, all declarations kept, both sides can be computed."""
+    return sum(1 for _ in _values(None, start, end, arrays))
+
+
+def _values(
+    assumption: Assumption | None, start: Expr, end: Expr, arrays: Mapping[str, RandomArray]
+) -> Iterator[tuple[World, dict[Basic, int], Expr, Expr]]:
+    """Both sides of a claim in finite models that keep all declarations but one."""
+    dims = _dimensions(start, end)
+    free = {s for s in start.free_symbols | end.free_symbols if isinstance(s, Symbol)} | _declared_symbols(arrays)
+    for world in worlds(arrays, assumption, free - set(dims), dims):
+        for indices in _places(start):
+            try:
+                if not (assumption and assumption.kind is Kind.NO_ATOM) and not _without_atoms(start, world, indices):
+                    continue
+                found = Enumerator(world, indices)
+                yield world, indices, found.exact(start), found.exact(end)
+            except NotCovered:
+                continue
+
+
+def _without_atoms(start: Expr, world: World, indices: dict[Basic, int]) -> bool:
+    """Whether the events z = 0 have probability zero in the world, for all z under indicators."""
+    for event in start.atoms(Indicator):
+        z = event.args[0]
+        spots = [{**indices, **{s: 1 for s in z.free_symbols if s not in world.sizes}}]
+        for spot in spots:
+            here = Enumerator(world, spot)
+            if here.exact(Expectation(indicator(z, "="))) != 0:
+                return False
+    return True
+
+
+def _dimensions(*expressions: Expr) -> list[Symbol]:
+    found: set[Symbol] = set()
+    for e in expressions:
+        for total in opened(e).atoms(IndexSum):
+            for r in total.ranges:
+                found |= r.upper.free_symbols
+    return sorted(found, key=str)
+
+
+def _declared_symbols(arrays: Mapping[str, RandomArray]) -> set[Symbol]:
+    return set().union(*(a.atoms(Symbol) for a in arrays.values()))
+
+
+def _places(start: Expr) -> list[dict[Basic, int]]:
+    """Values for the free indices: all 1, and all 2 (where entries may differ in law)."""
+    bound = {i for total in start.atoms(IndexSum) for i in total.bound}
+    free = sorted({s for e in opened(start).atoms(Entry) for s in e.free_symbols} - bound, key=str)
+    return [{s: value for s in free} for value in ((1, 2) if free else (1,))]
+
+

@@ -1,0 +1,237 @@
+"""Experiments on the laws that weigh fan-in against fan-out: both passes through one W."""
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+from numpy.random import Generator
+from sympy import Expr, Integer, Poly, Symbol, sqrt
+
+from varlaw.checks.experiments.backward import pull_back
+from varlaw.checks.experiments.forward import INPUT, multiply
+from varlaw.checks.experiments.moments import Number, exact, expected, variance_of_mean
+from varlaw.checks.experiments.registry import ANY, Case, Draws, Trial, experiment, instead
+from varlaw.checks.experiments.streams import Stream
+from varlaw.checks.sampling import LAWS
+from varlaw.derivations.fans import xavier
+from varlaw.symbolic.arrays import dimensions, indices, random_array
+from varlaw.symbolic.sequences import Term
+from varlaw.symbolic.terms import Sum
+
+m, n = dimensions("m n")
+i, j, k = indices("i j k")
+x, g = random_array("x"), random_array("g")
+w, v = (random_array(name, mean=0, variance=1) for name in "wv")
+
+FORWARD = Sum(Sum(x[i] * w[i, j], (i, 1, m)) ** 2, (j, 1, n))  # |x W|^2
+BACKWARD = Sum(Sum(g[j] * w[i, j], (j, 1, n)) ** 2, (i, 1, m))  # |g W^T|^2
+
+Gains = Callable[[Generator, int], tuple[Draws, Draws]]
+
+
+def draw_gains(case: Case, variance: Expr) -> Gains:
+    """Draws the forward gain |xW|^2/(n q) and the backward gain |gW^T|^2/(m q) of one W."""
+    rows, cols, weights = case.size("m"), case.size("n"), case.scaled(variance)
+    unit = 1 / float(INPUT.moment(2))
+
+    def draw(rng: Generator, replicates: int) -> tuple[Draws, Draws]:
+        inputs, probe = (INPUT.sample(rng, (size, replicates)) for size in (rows, cols))
+        drawn = weights.sample(rng, (rows, cols, replicates))
+        forward = unit * np.mean(multiply(inputs, drawn) ** 2, axis=0)
+        back = unit * np.mean(pull_back(probe, drawn) ** 2, axis=0)
+        return forward, back
+
+    return draw
+
+
+def gain_moments(case: Case, variance: Expr) -> dict[str, Expr]:
+    """E[f], E[b], E[ff], E[fb], E[bb] of the forward and backward gains f and b."""
+    laws = {"x": INPUT, "g": INPUT, "w": case.weights}
+    scale = variance / exact(INPUT.moment(2))
+    one = {"f": scale / case["n"] * FORWARD, "b": scale / case["m"] * BACKWARD}
+    both = {a + b: one[a] * one[b] for a, b in ("ff", "fb", "bb")}
+    return {name: expected(s, case.values, laws) for name, s in (one | both).items()}
+
+
+def other_fans(case: Case) -> dict[str, Expr]:
+    """The variances that the other laws of the family would choose."""
+    fan_in, fan_out = case["m"], case["n"]
+    return {
+        "1/m": 1 / fan_in, "1/n": 1 / fan_out, "2/(m + n)": 2 / (fan_in + fan_out),
+        "1/sqrt(m n)": 1 / sqrt(fan_in * fan_out),
+        "(m + n)/(m^2 + n^2)": (fan_in + fan_out) / (fan_in**2 + fan_out**2),
+    }
+
+
+def without(others: dict[str, Expr], name: str) -> dict[str, Expr]:
+    return {key: value for key, value in others.items() if key != name}
+
+
+@experiment(
+    law="xavier", quantity="mean of forward and backward gain", weights=ANY, m=3, n=8)
+def xavier_gain(case: Case) -> Trial:
+    """Var(w) m is the forward gain and Var(w) n the backward one: at 2/(m + n) their mean is 1."""
+    claim = case.claim()
+    gains, e = draw_gains(case, claim), gain_moments(case, claim)
+
+    def draw(rng: Generator, replicates: int) -> Draws:
+        forward, back = gains(rng, replicates)
+        return (forward + back) / 2
+
+    variance = (e["ff"] + 2 * e["fb"] + e["bb"] - (e["f"] + e["b"]) ** 2) / 4
+    rows, cols = case.size("m"), case.size("n")
+    return Trial(draw, rows * cols + rows + cols, 1, variance,
+                 instead(claim, without(other_fans(case), "2/(m + n)")))
+
+
+@experiment(law="xavier-uniform", quantity="Var(w)", weights=("uniform",), m=3, n=8)
+def xavier_uniform(case: Case) -> Trial:
+    """Weights drawn between -a and a have Xavier's variance."""
+    rows, cols, bound = case.size("m"), case.size("n"), case.claim()
+    claim, half = case.at(xavier.statement.rhs), float(bound)
+
+    def draw(rng: Generator, replicates: int) -> Draws:
+        weights = rng.uniform(-half, half, (rows * cols, replicates))
+        return np.asarray(np.mean(weights**2, axis=0))
+
+    uniform = LAWS["uniform"]  # on [-sqrt(3), sqrt(3)]
+    scale = bound**2 / 3
+    square = exact(uniform.moment(4) - 1)
+    variance = scale**2 * square / (rows * cols)
+    fan_in, fan_out = case["m"], case["n"]
+    bounds = {
+        "sqrt(2/(m + n)), the std": sqrt(2 / (fan_in + fan_out)),
+        "sqrt(3/(m + n))": sqrt(3 / (fan_in + fan_out)),
+        "sqrt(6/m)": sqrt(6 / fan_in), "sqrt(6/n)": sqrt(6 / fan_out),
+        "6/(m + n)": 6 / (fan_in + fan_out),
+    }
+    return Trial(draw, rows * cols, claim, variance, {
+        f"bound {name}": claim * (bound / other) ** 2 for name, other in bounds.items()})
+
+
+def two_layers(case: Case, size: int, draw: Callable[[Generator, int], Draws]) -> Trial:
+    """|y|^2/(m q) for y = x W1 W2, or for the probe g W2^T W1^T: the same moments."""
+    claim, rows = case.claim(), case.size("m")
+    output = Sum(x[i] * w[i, k] * v[k, j], (i, 1, m), (k, 1, n)) ** 2
+    total = Sum(output, (j, 1, m))
+    laws = {"x": INPUT, "w": case.weights, "v": case.weights}
+    mean, square = (expected(s, case.values, laws) for s in (total, total**2))
+    scale = claim**2 / exact(INPUT.moment(2)) / rows
+    others = without(other_fans(case), "1/sqrt(m n)")
+    return Trial(draw, size, 1, scale**2 * (square - mean**2), instead(claim, others, power=2))
+
+
+@experiment(law="xavier-geometric", quantity="E[y^2]/E[x^2]", weights=ANY, m=3, n=8)
+def xavier_geometric(case: Case) -> Trial:
+    rows, cols, weights = case.size("m"), case.size("n"), case.scaled(case.claim())
+    unit = 1 / float(INPUT.moment(2))
+
+    def draw(rng: Generator, replicates: int) -> Draws:
+        hidden = multiply(INPUT.sample(rng, (rows, replicates)),
+                          weights.sample(rng, (rows, cols, replicates)))
+        output = multiply(hidden, weights.sample(rng, (cols, rows, replicates)))
+        return unit * np.mean(output**2, axis=0)
+
+    return two_layers(case, rows * (2 * cols + 1), draw)
+
+
+@experiment(
+    law="xavier-geometric-backward", quantity="E[(dl/dx)^2]/E[(dl/dy)^2]", weights=ANY, m=3, n=8)
+def xavier_geometric_backward(case: Case) -> Trial:
+    rows, cols, weights = case.size("m"), case.size("n"), case.scaled(case.claim())
+    unit = 1 / float(INPUT.moment(2))
+
+    def draw(rng: Generator, replicates: int) -> Draws:
+        first = weights.sample(rng, (rows, cols, replicates))
+        second = weights.sample(rng, (cols, rows, replicates))
+        hidden = pull_back(INPUT.sample(rng, (rows, replicates)), second)
+        return unit * np.mean(pull_back(hidden, first) ** 2, axis=0)
+
+    return two_layers(case, rows * (2 * cols + 1), draw)
+
+
+@experiment(
+    law="geometric-chain", quantity="E[y^2]/E[x^2]", weights=ANY, d_0=6, d_1=4, d_2=5, d_3=3)
+def geometric_chain(case: Case) -> Trial:
+    """Three layers, each with one over the geometric mean of its fans as variance."""
+    widths = [case.size(f"d_{step}") for step in range(4)]
+    ends = {Term("d", 0): case["d_0"], Term("d", Symbol("k", integer=True, positive=True)): case["d_3"]}
+    claim = case.law.statement.rhs.xreplace(ends)
+    layers = list(zip(widths, widths[1:], strict=False))
+    variances = [1 / sqrt(Integer(a) * b) for a, b in layers]
+    unit = 1 / float(INPUT.moment(2))
+
+    def draw(rng: Generator, replicates: int) -> Draws:
+        values = INPUT.sample(rng, (widths[0], replicates))
+        for (a, b), variance in zip(layers, variances, strict=True):
+            values = multiply(values, case.scaled(variance).sample(rng, (a, b, replicates)))
+        return unit * np.mean(values**2, axis=0)
+
+    stream = Stream.begin(INPUT, widths[0])
+    for (_, b), variance in zip(layers, variances, strict=True):
+        stream = stream.through(case.weights, variance, b)
+    spread = stream.variance / (exact(INPUT.moment(2)) * widths[-1]) ** 2
+    ratio = case["d_0"] / case["d_3"]
+    numbers = widths[0] + sum(math.prod(layer) for layer in layers)
+    return Trial(draw, numbers, claim, spread, {
+        "d_0/d_k, without the root": ratio, "1, as if every layer kept it": 1,
+        "sqrt(d_k/d_0), the backward gain": 1 / sqrt(ratio),
+        "sqrt(d_0/d_(k-1)), one layer short": sqrt(case["d_0"] / case["d_2"])})
+
+
+@experiment(law="xavier-quadratic", quantity="E[f]^2 + E[b]^2", weights=ANY, m=3, n=12)
+def xavier_quadratic_slope(case: Case) -> Trial:
+    """Where the error (f-1)^2 + (b-1)^2 is stationary in the variance, f^2 + b^2 = f + b.
+
+    f and b are the forward and backward gains; the squares of their expectations come from two
+    independent copies of W.
+    """
+    variance = case.claim()
+    gains, e = draw_gains(case, variance), gain_moments(case, variance)
+
+    def draw(rng: Generator, replicates: int) -> Draws:
+        (f1, b1), (f2, b2) = gains(rng, replicates), gains(rng, replicates)
+        return f1 * f2 + b1 * b2
+
+    spread = e["ff"] ** 2 + 2 * e["fb"] ** 2 + e["bb"] ** 2 - (e["f"] ** 2 + e["b"] ** 2) ** 2
+    claim = -variance * objective(case).coeff_monomial(unknown(case)) / 2  # f + b
+    others = without(other_fans(case), "(m + n)/(m^2 + n^2)")
+    return Trial(draw, two_copies(case), claim, spread, {
+        name: claim * value for name, value in instead(variance, others).items()})
+
+
+@experiment(law="xavier-quadratic", quantity="(E[f] - 1)^2 + (E[b] - 1)^2", weights=ANY, m=3, n=12)
+def xavier_quadratic_error(case: Case) -> Trial:
+    """The error is the derived minimum, and lower than at the variances of the other laws."""
+    variance = case.claim()
+    gains, e = draw_gains(case, variance), gain_moments(case, variance)
+
+    def draw(rng: Generator, replicates: int) -> Draws:
+        (f1, b1), (f2, b2) = gains(rng, replicates), gains(rng, replicates)
+        return (f1 - 1) * (f2 - 1) + (b1 - 1) * (b2 - 1)
+
+    ff, bb = e["ff"] - 2 * e["f"] + 1, e["bb"] - 2 * e["b"] + 1
+    fb = e["fb"] - e["f"] - e["b"] + 1
+    mean = (e["f"] - 1) ** 2 + (e["b"] - 1) ** 2
+    error = objective(case)
+    others = without(other_fans(case), "(m + n)/(m^2 + n^2)")
+    return Trial(draw, two_copies(case), error.eval(variance), ff**2 + 2 * fb**2 + bb**2 - mean**2, {
+        f"error at variance {name}": error.eval(other) for name, other in others.items()})
+
+
+def unknown(case: Case) -> Symbol:
+    """The variance as the law's derivation calls it."""
+    (name,) = {s for s in case.law.derivation.after("earlier").free_symbols} - {m, n}
+    return name
+
+
+def objective(case: Case) -> Poly:
+    """The summed squared error as a polynomial in the variance, from the law's derivation."""
+    t = unknown(case)
+    found: Number = case.at(case.law.derivation.after("earlier"), **{t.name: t})
+    return Poly(found, t)
+
+
+def two_copies(case: Case) -> int:
+    rows, cols = case.size("m"), case.size("n")
+    return 2 * (rows * cols + rows + cols)

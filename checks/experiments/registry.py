@@ -1,0 +1,180 @@
+"""What an experiment is, and the table of all of them, filled by the decorator `experiment`."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+from importlib import import_module
+from importlib.resources import files
+from typing import Any
+
+from numpy.random import Generator
+from numpy.typing import NDArray
+from sympy import Expr, Rational
+
+from varlaw.checks.experiments.moments import HasMoments, Number, Scaled, evaluate, exact
+from varlaw.checks.sampling import LAWS, Law
+from varlaw.derivations import catalogue
+from varlaw.symbolic.language import Text, read
+
+Draws = NDArray[Any]
+Draw = Callable[[Generator, int], Draws]
+
+PACKAGE = "varlaw.checks.experiments"
+ANY = ("normal", "uniform", "skewed")
+SYMMETRIC = ("normal", "uniform", "rademacher")
+ROUNDING = 1e-9  # a variance bound is this much larger than its exact value
+
+
+@dataclass(frozen=True)
+class Case:
+    """The law under test, the parameters of the experiment and the law of the weights."""
+
+    law: catalogue.Law
+    weights: Law
+    values: Mapping[str, Number]
+
+    def __getitem__(self, name: str) -> Expr:
+        return exact(self.values[name])
+
+    def size(self, name: str) -> int:
+        """A dimension or depth."""
+        return int(self[name])
+
+    def scaled(self, variance: Number) -> Scaled:
+        """The weights with some variance."""
+        return Scaled(self.weights, variance)
+
+    def claim(self, laws: Mapping[str, HasMoments] | None = None, **more: Number) -> Expr:
+        """The right-hand side of the derived statement, at the parameters and at further values."""
+        return self.at(self.law.statement.rhs, laws, **more)
+
+    def at(self, expression: Expr, laws: Mapping[str, HasMoments] | None = None, **more: Number) -> Expr:
+        """An expression at the parameters and at further values."""
+        return evaluate(expression, {**self.values, **more}, laws)
+
+
+@dataclass(frozen=True)
+class Trial:
+    """An experiment made ready: how to draw, what is claimed, how far draws may spread.
+
+    `draw(rng, replicates)` gives one number per replicate, each from a fresh draw of everything
+    random, `numbers` random numbers in all. Its expectation is claimed to be `claimed`, and
+    `neighbours` are what wrong laws claim instead. `variance` bounds its variance, from the
+    samplers alone. Where the claim is 0, the tolerance is meant in units of `scale`.
+    """
+
+    draw: Draw
+    numbers: int
+    claimed: Number
+    variance: Number
+    neighbours: Mapping[str, Number]
+    scale: float = 1.0
+
+    def spread(self) -> float:
+        """The variance bound as a float, rounded up."""
+        return float(self.variance) * (1 + ROUNDING)
+
+
+@dataclass(frozen=True)
+class LimitTrial:
+    """A limit law made ready: v(n) = limit + b n^(-order) is measured at three sizes n.
+
+    `wrong_orders` are exponents that the measured values must refute. `margins` are the half-widths
+    to aim at, as multiples of tolerance times the limit.
+    """
+
+    sizes: tuple[int, int, int]
+    trials: tuple[Trial, Trial, Trial]
+    claimed: Number
+    neighbours: Mapping[str, Number]
+    margins: tuple[float, float, float]
+    order: float = 1.0
+    wrong_orders: tuple[float, ...] = (0.5, 2.0)
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """How one quantity of one law is measured.
+
+    `weights` are the names of the laws of weights it runs with, and `defaults` its parameters: a
+    whole number is a dimension or depth, a Fraction a positive real number.
+    """
+
+    law: str
+    quantity: str
+    weights: tuple[str, ...]
+    defaults: Mapping[str, int | Fraction]
+    least: Mapping[str, int]
+    build: Callable[[Case], Trial | LimitTrial]
+
+    def values(self, overrides: Mapping[str, Text]) -> dict[str, int | Fraction]:
+        """The parameters, with those overrides that concern this experiment. Raises ValueError."""
+        found = dict(self.defaults)
+        for name in found.keys() & overrides.keys():
+            found[name] = parameter(name, overrides[name], found[name], self.least.get(name, 1))
+        return found
+
+    def prepare(
+        self, weights: str, values: Mapping[str, int | Fraction], law: catalogue.Law | None = None
+    ) -> Trial | LimitTrial:
+        """The trial with the weights of one law; `law` stands in for the catalogue's, if given."""
+        under_test = law or catalogue.find(self.law)
+        return self.build(Case(under_test, LAWS[weights], dict(values)))
+
+
+def parameter(name: str, value: Text, default: int | Fraction, least: int = 1) -> int | Fraction:
+    """A value given for a parameter of the kind of `default`. Raises ValueError, in one line."""
+    whole = isinstance(default, int)
+    kind = "a dimension: a positive integer" if whole else "a positive number"
+    number = read(value)
+    fits = isinstance(number, Rational) and number > 0 and (not whole or number.q == 1)
+    if not fits:
+        raise ValueError(f"{name} is {kind}, not {value}")
+    if whole and number < least:
+        raise ValueError(f"{name} is at least {least}, not {value}")
+    return int(number) if whole else Fraction(int(number.p), int(number.q))
+
+
+_TABLE: dict[tuple[str, str], Experiment] = {}
+
+
+def experiment(
+    *, law: str, quantity: str, weights: tuple[str, ...], least: Mapping[str, int] | None = None,
+    **defaults: int | Fraction,
+) -> Callable[[Callable[[Case], Trial | LimitTrial]], Experiment]:
+    """Make the function that prepares a trial into the experiment on one quantity of a law.
+
+    It is found without being listed anywhere. A limit on a dimension is given as least={"d": 5}.
+    """
+
+    def make(build: Callable[[Case], Trial | LimitTrial]) -> Experiment:
+        made = Experiment(law, quantity, weights, defaults, least or {}, build)
+        if (law, quantity) in _TABLE:
+            raise ValueError(f"two experiments measure {quantity} of {law}")
+        _TABLE[law, quantity] = made
+        return made
+
+    return make
+
+
+@cache
+def experiments() -> tuple[Experiment, ...]:
+    """All experiments, by family and in the order of their files."""
+    for file in sorted(files(PACKAGE).iterdir(), key=lambda f: f.name):
+        if file.name.endswith(".py") and not file.name.startswith("__"):
+            import_module(f"{PACKAGE}.{file.name.removesuffix('.py')}")
+    return tuple(_TABLE.values())
+
+
+def instead(
+    claim: Number, others: Mapping[str, Number], power: int = 1
+) -> dict[str, Expr]:
+    """What wrong variances claim for a gain that is 1 at the variance `claim`.
+
+    A gain that grows like variance^power, measured at the claimed variance, is (claim/other)^power
+    if the other variance is the one that makes it 1.
+    """
+    return {
+        f"variance {name}": (exact(claim) / exact(other)) ** power for name, other in others.items()
+    }

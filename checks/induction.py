@@ -1,0 +1,102 @@
+"""Proofs by induction: recurrences, geometric sums, telescoping products."""
+
+from collections.abc import Mapping
+
+from sympy import Expr, Integer, Symbol
+
+from varlaw.checks.algebra import Finding, equal, is_zero
+from varlaw.checks.report import Proof
+from varlaw.symbolic.arrays import RandomArray
+from varlaw.symbolic.derivation import Step
+from varlaw.symbolic.sequences import IndexProduct
+from varlaw.symbolic.terms import IndexSum
+
+Arrays = Mapping[str, RandomArray]
+
+
+def prove_recurrence(step: Step, arrays: Arrays) -> Finding:
+    """The closed form has the initial value, and obeys the recurrence from l to l + 1."""
+    facts = step.certificate
+    steps: Symbol = facts["steps"]
+    value: Expr = step.after.rhs  # type: ignore[attr-defined]
+    if step.before.rhs != facts["step"]:  # type: ignore[attr-defined]
+        return Proof.REFUTED, "the recurrence is not the relation that was found"
+    head = step.before.lhs.xreplace({facts["index"]: steps - 1})  # type: ignore[attr-defined]
+    if head != step.after.lhs:  # type: ignore[attr-defined]
+        return Proof.REFUTED, "the closed form is not one of the sequence"
+    base = _without_empty(value.subs(steps, 0), steps)
+    if not is_zero(base - facts["initial"]):
+        return Proof.REFUTED, f"base: at {steps} = 0 the form gives {base}, not {facts['initial']}"
+    expected = facts["step"].subs(facts["index"], steps)
+    previous = facts["previous"].subs(facts["index"], steps)
+    free = expected.coeff(previous) if not isinstance(expected, IndexSum) else Integer(0)
+    slope = expected.expand().coeff(previous, 1) if free == 0 else free
+    added = (expected - slope * previous).expand()
+    following = _peeled(value.subs(steps, steps + 1))
+    if equal(following, _spread_in(slope, value) + added):
+        return Proof.PROVED, "base and induction step"
+    return Proof.REFUTED, f"induction step: {following} is not {slope} times the form plus {added}"
+
+
+def _spread_in(slope: Expr, value: Expr) -> Expr:
+    return (slope * value).expand()
+
+
+def _without_empty(e: Expr, steps: Symbol) -> Expr:
+    """Sums and products over nothing are 0 and 1."""
+    return e.replace(
+        lambda part: isinstance(part, IndexSum) and any(r.upper - r.lower == -1 for r in part.ranges),
+        lambda part: Integer(0),
+    ).replace(
+        lambda part: isinstance(part, IndexProduct) and part.upper - part.lower == -1,
+        lambda part: Integer(1),
+    )
+
+
+def _peeled(e: Expr) -> Expr:
+    """Sums to l written as sums to l - 1 and a last term; products likewise."""
+    def last(total: IndexSum) -> Expr:
+        (r,), (k,) = total.ranges, total.bound
+        shorter = r.func(r.args[0], r.lower, r.upper - 1, r.args[3])
+        return IndexSum(total.summand, shorter) + total.summand.subs(k, r.upper)
+
+    e = e.replace(lambda part: isinstance(part, IndexSum), last)
+    return e.replace(
+        lambda part: isinstance(part, IndexProduct),
+        lambda part: part.func(part.term, part.index, part.lower, part.upper - 1)
+        * part.term.subs(part.index, part.upper))
+
+
+def prove_telescoping_sum(step: Step, arrays: Arrays) -> Finding:
+    """Each term is a difference T(k + 1) - T(k), so the sum is the difference at the ends."""
+    after = step.before
+    for total, partial in step.certificate["partial"].items():
+        (r,), (k,) = total.ranges, total.bound
+        if not is_zero(partial.subs(k, k + 1) - partial - total.summand):
+            return Proof.REFUTED, f"{partial} does not have the differences {total.summand}"
+        after = after.xreplace({total: partial.subs(k, r.upper + 1) - partial.subs(k, r.lower)})
+    if is_zero(after - step.after):  # type: ignore[operator]
+        return Proof.PROVED, "the terms are differences of the partial sums given"
+    return Proof.REFUTED, "the differences at the ends do not give the result"
+
+
+def prove_telescoping_product(step: Step, arrays: Arrays) -> Finding:
+    """The form is 1 for the empty product, and grows by the next factor from N to N + 1."""
+    products = sorted(step.before.atoms(IndexProduct), key=str)
+    if len(products) != 1:
+        return Proof.UNCHECKED, "more than one product"
+    (whole,) = products
+    outside = step.before.subs(whole, Symbol("P", positive=True))
+    closed = step.after / outside.coeff(Symbol("P", positive=True))  # type: ignore[operator]
+    upper = whole.upper
+    steps = next(iter(upper.free_symbols), None)
+    if steps is None:
+        return Proof.UNCHECKED, "a product over a fixed number of factors"
+    offset = upper - steps
+    empty = closed.subs(steps, whole.lower - 1 - offset)
+    grown = closed.subs(steps, steps + 1) / closed
+    if not is_zero(empty - 1):
+        return Proof.REFUTED, f"the empty product is given as {empty}"
+    if not is_zero(grown - whole.term.subs(whole.index, upper + 1)):
+        return Proof.REFUTED, f"from one factor to the next it grows by {grown}"
+    return Proof.PROVED, "base and induction step"

@@ -1,0 +1,47 @@
+"""The checkers of steps, by kind: each proves a step without the rule that made it."""
+
+from collections.abc import Callable, Mapping
+
+from varlaw.checks import algebra, induction, pointwise
+from varlaw.checks.moment_proof import prove_moments
+from varlaw.checks.report import Proof, StepReport
+from varlaw.symbolic.arrays import RandomArray, arrays_in
+from varlaw.symbolic.derivation import Derivation, Step
+
+Checker = Callable[[Step, Mapping[str, RandomArray]], tuple[Proof, str]]
+
+CHECKERS: dict[str, Checker] = {
+    "moments": prove_moments,
+    "pointwise": pointwise.prove_pointwise,
+    "signs": pointwise.prove_signs,
+    "assumption": pointwise.prove_no_atom,
+    "algebra": algebra.prove_algebra,
+    "requirement": algebra.prove_requirement,
+    "solution": algebra.prove_solution,
+    "naming": algebra.prove_naming,
+    "substitution": algebra.prove_substitution,
+    "antiderivative": algebra.prove_antiderivative,
+    "minimum": algebra.prove_minimum,
+    "inequality": algebra.prove_inequality,
+    "concentration": algebra.prove_concentration,
+    "asymptotic": algebra.prove_asymptotic,
+    "recurrence": induction.prove_recurrence,
+    "telescoping-sum": induction.prove_telescoping_sum,
+    "telescoping-product": induction.prove_telescoping_product,
+}
+
+
+def prove_step(step: Step, arrays: Mapping[str, RandomArray]) -> tuple[Proof, str]:
+    """The outcome of the checker for this kind of step, and why."""
+    return CHECKERS[step.checker](step, arrays)
+
+
+def prove(derivation: Derivation) -> tuple[StepReport, ...]:
+    """The outcomes for all steps of a derivation, in their order."""
+    arrays = arrays_in(derivation.start)
+    return tuple(
+        StepReport(step.rule, *prove_step(step, arrays | _arrays(step))) for step in derivation.steps)
+
+
+def _arrays(step: Step) -> dict[str, RandomArray]:
+    return arrays_in(step.before) | arrays_in(step.after)

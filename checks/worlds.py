@@ -1,0 +1,259 @@
+"""Finite models: random arrays on a finite probability space that meet given declarations.
+
+Every entry is a shift plus a product of columns, each a table of values over the outcomes of one
+independent seed. The tables have four or five outcomes with generic moments (no two-point laws, in
+which w^2 is constant), so that an identity that needs a declaration fails where it is not met.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import product
+from math import comb
+
+from flint import fmpq
+from sympy import Basic, Dummy, Expr, Integer, Rational, Symbol
+
+from varlaw.checks.algebra import opened
+from varlaw.symbolic.arrays import RandomArray
+from varlaw.symbolic.assumptions import RELATIONS, Assumption, Kind
+from varlaw.symbolic.sequences import Term
+
+Indices = tuple[int, ...]
+Seed = tuple[str, Indices]
+
+
+def _fraction(text: str) -> fmpq:
+    top, _, bottom = text.partition("/")
+    return fmpq(int(top), int(bottom or 1))
+
+
+@dataclass(frozen=True)
+class Table:
+    """Values with probabilities, as a discrete law."""
+
+    values: tuple[fmpq, ...]
+    odds: tuple[int, ...]
+
+    @staticmethod
+    def of(values: str, odds: tuple[int, ...]) -> "Table":
+        return Table(tuple(_fraction(v) for v in values.split()), odds)
+
+    def moment(self, order: int) -> fmpq:
+        total = sum(self.odds)
+        return sum((v**order * o for v, o in zip(self.values, self.odds, strict=True)), fmpq(0)) / total
+
+    def __str__(self) -> str:
+        chances = [str(fmpq(o, sum(self.odds))) for o in self.odds]
+        return f"values {', '.join(map(str, self.values))} with probabilities {', '.join(chances)}"
+
+
+FOUR = (2, 2, 1, 1)
+SYMMETRIC = Table.of("1/3 -1/3 5/3 -5/3", FOUR)  # variance 1
+SKEWED = Table.of("-4/5 -3/5 6/5 8/5", FOUR)  # mean 0, variance 1, third moment 91/125
+OFFSET = Table.of("-8/5 -1/5 2/5 4/5", FOUR)  # second moment 1, mean -2/5
+FACTOR = Table.of("1/5 7/5 1/5 7/5", FOUR)  # positive, second moment 1
+SWITCH = Table.of("0 1 1 1", FOUR)
+NORMAL = Table.of("0 1 -1 2 -2", (6, 2, 2, 1, 1))  # the moments of N(0, 1) to order 5
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How the entries of one array are made from seeds."""
+
+    table: Table
+    scale: fmpq = fmpq(1)
+    shift: fmpq = fmpq(0)
+    own: Callable[[Indices], Seed] = field(default=lambda i: ("", i), compare=False)
+    extra: tuple[tuple[Callable[[Indices], Seed], Table], ...] = field(default=(), compare=False)
+    stretched: bool = False
+    words: str = ""
+
+    def columns(self, indices: Indices) -> list[tuple[Seed, Table]]:
+        return [(self.own(indices), self.table), *((seed(indices), table) for seed, table in self.extra)]
+
+    def factor(self, indices: Indices) -> fmpq:
+        """The scale of an entry; it grows with the indices where entries differ in law."""
+        grown = 1 + sum(indices) - len(indices) if self.stretched else 1
+        return self.scale * grown
+
+
+@dataclass(frozen=True)
+class World:
+    """Recipes for all arrays, values for the other symbols, and the sizes of the dimensions."""
+
+    recipes: Mapping[str, Recipe]
+    symbols: Mapping[Basic, Rational]
+    sizes: Mapping[Basic, int]
+
+    def moment(self, name: str, order: int) -> fmpq:
+        """The raw moment of the first entry of an array (entries that are alike have all the same)."""
+        recipe = self.recipes[name]
+        total = fmpq(0)
+        for k in range(order + 1):
+            part = fmpq(comb(order, k)) * recipe.shift ** (order - k) * recipe.scale**k
+            for _, table in recipe.columns((1, 1, 1)):
+                part *= table.moment(k)
+            total += part
+        return total
+
+    def __str__(self) -> str:
+        return "; ".join(f"{name}: {recipe.words}" for name, recipe in sorted(self.recipes.items()))
+
+
+def worlds(
+    arrays: Mapping[str, RandomArray], dropped: Assumption | None, free: set[Symbol], dims: list[Symbol]
+) -> Iterator[World]:
+    """Models that keep every declaration but `dropped`, at several sizes.
+
+    With `dropped` None all declarations are kept. Models whose moments cannot take a declared
+    number are left out.
+    """
+    ties: list[tuple[str, ...]] = [()]
+    if dropped and dropped.kind in RELATIONS:
+        ties = [dropped.subjects, dropped.subjects[::-1]]
+    for sizes in _sizes(len(dims)):
+        at = dict(zip(dims, sizes, strict=True))
+        for tie in ties:
+            options = [
+                [(name, r) for r in _recipes(array, arrays, dropped, tie)] for name, array in arrays.items()]
+            for choice in product(*options):
+                recipes = dict(choice)
+                symbols = _symbol_values(arrays, recipes, free, at)
+                if symbols is not None:
+                    yield World(recipes, symbols, at)
+
+
+def _sizes(count: int) -> Iterator[tuple[int, ...]]:
+    if count == 0:
+        yield ()
+    elif count == 1:
+        yield from ((2,), (1,), (3,))
+    else:
+        yield from ((2, 1) + (1,) * (count - 2), (1, 2) + (1,) * (count - 2), (2, 2) + (2,) * (count - 2))
+
+
+def _recipes(
+    array: RandomArray, arrays: Mapping[str, RandomArray], dropped: Assumption | None, tie: tuple[str, ...]
+) -> Iterator[Recipe]:
+    """The ways tried to make one array; with `tie` (a, b) the array a is a function of b."""
+    gone = dropped.kind if dropped and dropped.subjects[0] == array.name and len(dropped.subjects) == 1 else None
+    name = array.name
+    symmetric = array.has(Kind.SYMMETRIC) and gone not in (Kind.SYMMETRIC, Kind.ZERO_MEAN)
+    gaussian = array.has(Kind.GAUSSIAN) and gone is not Kind.GAUSSIAN
+    centred = array.zero_mean and gone is not Kind.ZERO_MEAN
+    table = NORMAL if gaussian else SYMMETRIC if symmetric else SKEWED
+    scale, shift = _scale(array), fmpq(0)
+    if not centred:
+        if array.scale == "second_moment":
+            table = OFFSET
+        else:
+            shift = fmpq(1)
+    words = f"{table}" + (f", times {scale}" if scale != 1 else "") + (f", plus {shift}" if shift else "")
+    stretched = not array.has(Kind.IDENTICAL) or gone is Kind.IDENTICAL
+    if stretched:
+        words += ", times 1, 2, 3, ... along the indices"
+    independent = array.has(Kind.INDEPENDENT_ENTRIES) and gone is not Kind.INDEPENDENT_ENTRIES
+
+    def own(i: Indices) -> Seed:
+        return name, i
+
+    def common(i: Indices) -> Seed:
+        return name, ()
+
+    tied = [other for other in arrays if other in array.depends or (name, other) == tie]
+    if tie[::-1][:1] == (name,) and tie[0] in array.depends:
+        tied.remove(tie[0])
+    if tied:
+        first, *others = tied
+        for label, place in _PLACES.items():
+            if independent and label in _MERGING:
+                continue
+            seed = _seed(first, place)
+            more = tuple((_seed(other, place), SKEWED) for other in others)
+            names = " and ".join(tied) + label
+            if _uncorrelated(array, arrays[first], dropped):
+                yield Recipe(table, scale, shift, own, ((seed, FACTOR), *more), stretched,
+                             f"{words}, times a positive function of {names}")
+            else:
+                yield Recipe(table, scale, shift, seed, more, stretched, f"{words}, a function of {names}")
+        return
+    extra: tuple[tuple[Callable[[Indices], Seed], Table], ...] = ()
+    if dropped and dropped.kind is Kind.NO_ATOM:
+        extra = ((lambda i: (f"{name} switch", ()), SWITCH),)
+        if not array.zero_mean:
+            yield Recipe(table, scale, fmpq(0), own, extra, stretched, f"{words}, all 0 with probability 1/3")
+            return
+        extra = ()
+    if independent:
+        yield Recipe(table, scale, shift, own, extra, stretched, f"{words}, independent entries")
+    else:
+        yield Recipe(table, scale, shift, common, extra, stretched, f"{words}, all entries equal")
+        yield Recipe(table, scale, shift, own, ((lambda i: (f"{name} scale", ()), FACTOR),), stretched,
+                     f"{words}, all entries times one positive factor")
+
+
+_PLACES: dict[str, Callable[[Indices], Indices]] = {
+    " at the same indices": lambda i: i,
+    " (indices then 1)": lambda i: (*i, 1),
+    " (1 then indices)": lambda i: (1, *i),
+    " (indices reversed)": lambda i: i[::-1],
+    " (first index)": lambda i: i[:1],
+    " (whatever the indices)": lambda i: (),
+}
+_MERGING = (" (first index)", " (whatever the indices)")  # these would tie independent entries
+
+
+def _seed(name: str, place: Callable[[Indices], Indices]) -> Callable[[Indices], Seed]:
+    return lambda i: (name, place(i))
+
+
+def _uncorrelated(array: RandomArray, other: RandomArray, dropped: Assumption | None) -> bool:
+    if dropped and dropped.kind is Kind.UNCORRELATED and set(dropped.subjects) == {array.name, other.name}:
+        return False
+    return other.name in array.uncorrelated
+
+
+def _scale(array: RandomArray) -> fmpq:
+    """A scale that gives the declared number, or a generic one where a symbol was declared."""
+    if not array.args[2].args:
+        return fmpq(2)
+    value = array.args[2].args[1]
+    if value == 1:
+        return fmpq(1)
+    return fmpq(2 + sum(map(ord, str(value))) % 3)
+
+
+def _symbol_values(
+    arrays: Mapping[str, RandomArray], recipes: Mapping[str, Recipe], free: set[Symbol], sizes: Mapping[Symbol, int]
+) -> dict[Basic, Rational] | None:
+    """Values of the symbols that the declarations speak of; None if they contradict one another."""
+    world = World(recipes, {}, sizes)
+    known: dict[Basic, Rational] = {s: Integer(1) for s in free if s.is_integer and s not in sizes}
+    for name, array in arrays.items():
+        claims: list[tuple[Expr, fmpq]] = []
+        if array.args[2].args:
+            size = world.moment(name, 2)
+            if array.scale == "variance":
+                size -= world.moment(name, 1) ** 2
+            claims.append((array.args[2].args[1], size))
+        claims += [(value, world.moment(name, int(order))) for order, value in array.args[3].args]
+        for value, actual in claims:
+            target = Rational(int(actual.p), int(actual.q))
+            terms = {term: Dummy(str(term)) for term in value.atoms(Term)}
+            gap = opened(value).xreplace(terms).xreplace(dict(sizes)).xreplace(known)
+            gap = gap.xreplace({dummy: known.get(term, term) for term, dummy in terms.items()}) - target
+            unknown = sorted(  # the layer index of a term is no unknown
+                gap.atoms(Symbol, Term) - {s for t in gap.atoms(Term) for s in t.free_symbols}, key=str)
+            if not unknown:
+                if gap != 0:
+                    return None
+                continue
+            (first, *others), trial = unknown, Dummy()
+            slope = gap.xreplace({first: trial}).diff(trial)
+            if others or not slope.is_number or slope == 0:
+                return None
+            known[first] = -gap.xreplace({first: Rational(0)}) / slope
+    spare = (Rational(5, 4), Rational(16, 9), Rational(9, 16), Rational(21, 4))  # 1 + s is a square
+    for k, symbol in enumerate(sorted(free - known.keys() - sizes.keys(), key=str)):
+        known[symbol] = spare[k % len(spare)]
+    return known

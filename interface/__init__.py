@@ -1,0 +1,88 @@
+"""varlaw: derive the variance laws of neural networks, prove each step, measure each law.
+
+    import varlaw as vl
+
+    vl.laws()                    # the catalogue
+    vl.law("he").statement       # Var[w[i, j]] = 2/m, computed by its derivation
+    vl.verify("he")              # the evidence: steps proved, assumptions audited, measured
+
+Names are imported when they are first used, so `import varlaw` costs next to nothing.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from varlaw.derivations.catalogue import find as law
+    from varlaw.evidence import verify
+    from varlaw.listing import laws
+    from varlaw.symbolic.activations import leaky_relu, relu
+    from varlaw.symbolic.arrays import dimensions, indices, positive, random_array
+    from varlaw.symbolic.derivation import derive
+    from varlaw.symbolic.sequences import named
+    from varlaw.symbolic.strategy import normal_form
+    from varlaw.symbolic.terms import Covariance as Cov
+    from varlaw.symbolic.terms import Expectation as E
+    from varlaw.symbolic.terms import Sum
+    from varlaw.symbolic.terms import Variance as Var
+
+    __version__: str
+
+__all__ = [
+    "Cov",
+    "E",
+    "Sum",
+    "Var",
+    "__version__",
+    "derive",
+    "dimensions",
+    "indices",
+    "law",
+    "laws",
+    "leaky_relu",
+    "named",
+    "normal_form",
+    "positive",
+    "random_array",
+    "relu",
+    "verify",
+]
+
+# Where each public name lives: "module:name".
+_HOMES = {
+    "Cov": "varlaw.symbolic.terms:Covariance",
+    "E": "varlaw.symbolic.terms:Expectation",
+    "Sum": "varlaw.symbolic.terms:Sum",
+    "Var": "varlaw.symbolic.terms:Variance",
+    "derive": "varlaw.symbolic.derivation:derive",
+    "dimensions": "varlaw.symbolic.arrays:dimensions",
+    "indices": "varlaw.symbolic.arrays:indices",
+    "law": "varlaw.derivations.catalogue:find",
+    "laws": "varlaw.listing:laws",
+    "leaky_relu": "varlaw.symbolic.activations:leaky_relu",
+    "named": "varlaw.symbolic.sequences:named",
+    "normal_form": "varlaw.symbolic.strategy:normal_form",
+    "positive": "varlaw.symbolic.arrays:positive",
+    "random_array": "varlaw.symbolic.arrays:random_array",
+    "relu": "varlaw.symbolic.activations:relu",
+    "verify": "varlaw.evidence:verify",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        value: Any = version("varlaw")
+    elif name in _HOMES:
+        module, _, inside = _HOMES[name].partition(":")
+        value = getattr(import_module(module), inside)
+    else:
+        message = f"module {__name__!r} has no attribute {name!r}"
+        raise AttributeError(message, name=name, obj=import_module(__name__))
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,248 @@
+"""The command `varlaw`. Each command imports what it needs when it runs: help starts at once."""
+
+import os
+import sys
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+import click
+
+from varlaw.console import Exit, Manners, between, complain, pairs, say, say_json
+
+Command = Callable[..., Any]
+
+
+@click.group(
+    cls=Manners,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+@click.version_option(package_name="varlaw", message="%(prog)s %(version)s")
+@click.pass_context
+def main(context: click.Context) -> None:
+    """Derive the variance laws of neural networks, prove each step, measure each law.
+
+    Exit codes: 0 all well, 1 something refuted, 2 usage or internal error, 3 something undecided,
+    130 interrupted.
+    """
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help(), err=True)
+        context.exit(Exit.ERROR)
+
+
+def _laws(context: click.Context, parameter: click.Parameter, start: str) -> list[str]:
+    """The names of laws that begin so, for the shell's completion."""
+    from varlaw.derivations.catalogue import entries
+
+    return [name for name in entries() if name.startswith(start)]
+
+
+def _formats(*names: str, default: str | None = "text") -> Callable[[Command], Command]:
+    """The option --format, whose value goes to `form`, and --json for --format json."""
+    choice = click.option(
+        "--format",
+        "form",
+        type=click.Choice(names),
+        show_default=default,
+        help="Form of the output.",
+    )
+    alias = click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
+
+    def decorate(command: Command) -> Command:
+        @choice
+        @alias
+        @wraps(command)
+        def merged(*args: Any, form: str | None, as_json: bool, **options: Any) -> Any:
+            if as_json and form not in (None, "json"):
+                raise click.UsageError(f"'--json' and '--format {form}' exclude one another")
+            return command(*args, form="json" if as_json else form or default, **options)
+
+        return merged
+
+    return decorate
+
+
+def _find(name: str) -> Any:
+    """The law called `name`; a usage error, with the nearest name, if there is none."""
+    from varlaw.derivations.catalogue import UnknownLaw, find
+
+    try:
+        return find(name)
+    except UnknownLaw as error:
+        raise click.UsageError(str(error)) from error
+
+
+@main.command("list")
+@_formats("text", "json")
+def list_laws(form: str) -> None:
+    """List the laws, family by family."""
+    from varlaw import listing
+
+    if form == "json":
+        say_json(listing.list_json())
+    else:
+        say(repr(listing.laws()))
+
+
+@main.command()
+@click.argument("law", shell_complete=_laws)
+@click.option("--audit", is_flag=True, help="Audit the assumptions: which of them are needed.")
+@_formats("text", "json")
+def show(law: str, audit: bool, form: str) -> None:
+    """Show what a law says, where it holds, and how it is derived."""
+    from varlaw import listing
+
+    found = _find(law)
+    if form == "json":
+        say_json(listing.show_json(found, audit))
+    else:
+        say(listing.show_text(found, _width() or 100, audit))
+
+
+@main.command()
+@click.argument("law", required=False, shell_complete=_laws)
+@click.option("--all", "everything", is_flag=True, help="Every law of the catalogue.")
+@_formats("text", "latex", "markdown", "json", default=None)
+@click.option("--standalone", is_flag=True, help="LaTeX: a document that compiles (the default).")
+@click.option("--fragment", is_flag=True, help="LaTeX: a piece to include in a document.")
+@click.option("--label", metavar="LABEL", help="LaTeX: prefix of the equations' labels.")
+@click.option("--bib", is_flag=True, help="The sources as BibTeX, instead of the derivation.")
+@click.option(
+    "--rename",
+    multiple=True,
+    callback=pairs,
+    metavar="A=B",
+    help="Write symbol A as B, such as m=n_{in}; may be repeated.",
+)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(),
+    metavar="PATH",
+    help="Write to a file; with --all to a directory, one file for each law.",
+)
+def derive(law: str | None, everything: bool, output: str | None, **options: Any) -> None:
+    """Write the derivation of a law, as text, LaTeX, Markdown or JSON."""
+    from varlaw import documents
+    from varlaw.derivations.catalogue import entries
+
+    if everything is bool(law):
+        raise click.UsageError("give a law or --all, and not both")
+    wanted = documents.Wanted(**_checked(options, output, everything))
+    found = [_find(name) for name in (entries() if law is None else [law])]
+    documents.write(found, wanted, output, together=not everything)
+
+
+def _checked(options: dict[str, Any], output: str | None, everything: bool) -> dict[str, Any]:
+    """The options of `derive`, after a look at which go together."""
+    from varlaw.documents import form_of
+
+    form = options["form"] or form_of(output)
+    for name in ("standalone", "fragment", "label"):
+        if options[name] and (form != "latex" or options["bib"]):
+            raise click.UsageError(f"'--{name}' is for '--format latex'")
+    if options["bib"] and options["form"]:
+        raise click.UsageError("'--bib' and '--format' exclude one another")
+    if options["standalone"] and options["fragment"]:
+        raise click.UsageError("'--standalone' and '--fragment' exclude one another")
+    if options["label"] and not options["fragment"]:
+        raise click.UsageError("'--label' needs '--fragment'")
+    if everything and form == "latex" and not (options["fragment"] or options["bib"] or output):
+        raise click.UsageError("several LaTeX documents need a directory: -o DIR (or '--fragment')")
+    del options["standalone"]  # the default
+    return options | {"form": form}
+
+
+@main.command()
+@click.argument("laws", nargs=-1, metavar="[LAW]...", shell_complete=_laws)
+@click.option(
+    "--set",
+    "overrides",
+    multiple=True,
+    callback=pairs,
+    metavar="NAME=VALUE",
+    help="Fix a symbol in the experiments, such as m=512; may be repeated.",
+)
+@click.option(
+    "--tolerance",
+    type=float,
+    callback=between(0, 1),
+    default=0.01,
+    show_default=True,
+    metavar="NUMBER",
+    help="Relative error within which a law has to be confirmed.",
+)
+@click.option(
+    "--error-rate",
+    type=float,
+    callback=between(0, 0.5),
+    default=1e-6,
+    show_default=True,
+    metavar="NUMBER",
+    help="Probability of a wrong verdict, for the whole run.",
+)
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    help="Seed of the experiments.",
+)
+@click.option(
+    "--jobs",
+    type=click.IntRange(min=1),
+    show_default="one per processor",
+    help="Number of processes; the results do not depend on it.",
+)
+@click.option("--steps-only", is_flag=True, help="Prove the steps, measure nothing.")
+@click.option(
+    "-v",
+    "--verbose",
+    is_flag=True,
+    help="Show the steps, the audit's counter-examples, every measurement.",
+)
+@_formats("text", "json")
+def verify(laws: tuple[str, ...], form: str, verbose: bool, **options: Any) -> Exit:
+    """Gather all evidence on some laws, or on all: steps proved, assumptions audited, measured."""
+    for name in laws:
+        _find(name)
+    from varlaw import evidence
+    from varlaw.checks.report import LawReport, Report
+    from varlaw.derivations.catalogue import entries
+    from varlaw.progress import shown_progress
+
+    def present(report: Report) -> None:
+        if form == "json":
+            say_json(report.to_json())
+        else:
+            say(evidence.text(report, _width(), verbose, _colour()), _colour())
+
+    wanted = list(dict.fromkeys(laws))
+    finished: list[LawReport] = []
+    try:
+        with shown_progress() as progress:
+            report = evidence.verify(*wanted, progress=progress, on_law=finished.append, **options)
+    except BaseException as error:
+        if isinstance(error, ValueError) and not finished:
+            raise click.UsageError(str(error)) from error
+        order = wanted or list(entries())
+        done = sorted(finished, key=lambda law: order.index(law.name))
+        if done:  # what is finished is not lost, whatever happened
+            complain(f"stopped after {len(done)} of {len(order)} laws")
+            present(Report(tuple(done), options["error_rate"], options["seed"]))
+        raise
+    present(report)
+    return evidence.exit_code(report)
+
+
+def _width() -> int | None:
+    """The width of the terminal; None where standard output is none."""
+    from shutil import get_terminal_size
+
+    return get_terminal_size().columns if sys.stdout.isatty() else None
+
+
+def _colour() -> bool:
+    plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+    return sys.stdout.isatty() and not plain

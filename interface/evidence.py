@@ -1,0 +1,226 @@
+"""The evidence as a table: `varlaw.verify(...)` in Python, `varlaw verify` on the command line."""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from varlaw.checks.report import AssumptionReport, LawReport, Measurement, Proof, Report, worst
+from varlaw.checks.statistics import Verdict
+from varlaw.console import Exit
+from varlaw.table import Cell, Table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from varlaw.symbolic.language import Text
+
+COLOURS = {
+    Verdict.VERIFIED: "green",
+    Verdict.LOOSE: "yellow",
+    Verdict.REFUTED: "red",
+    Verdict.UNDECIDED: "magenta",
+}
+
+
+@dataclass(frozen=True, repr=False)
+class Evidence(Report):
+    """A report that shows itself as the table of `varlaw verify`."""
+
+    def __repr__(self) -> str:
+        return text(self)
+
+    def _repr_html_(self) -> str:
+        table = _table(self.laws)
+        head = "".join(f"<th>{escape(title)}</th>" for title in table.titles)
+        rows = "".join(
+            "<tr>" + "".join(f"<td>{escape(cell.text)}</td>" for cell in row) + "</tr>"
+            for row in table.rows
+        )
+        below = "<br>".join(escape(line) for line in (*problems(self), summary(self)))
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table><p>{below}</p>"
+
+
+def verify(
+    *names: str,
+    tolerance: float = 0.01,
+    error_rate: float = 1e-6,
+    seed: int = 0,
+    jobs: int | None = None,
+    steps_only: bool = False,
+    overrides: "Mapping[str, Text] | None" = None,
+    progress: "Callable[[str, int, int], None] | None" = None,
+    on_law: "Callable[[LawReport], None] | None" = None,
+) -> Evidence:
+    """All the evidence on the laws called `names`, or on the whole catalogue.
+
+    Every step is proved, every assumption audited, every law measured: within the relative
+    `tolerance`, at one `error_rate` for the whole run. `overrides` fixes symbols by name, such as
+    {"m": 512}; `steps_only` leaves the experiments out; `jobs` is the number of processes.
+    `on_law` is called with each law's report as it is finished, `progress` with what is being
+    done, how much of it is done, and how much there is. Raises UnknownLaw, or ValueError for an
+    option out of range.
+    """
+    from varlaw.checks import verify as engine
+
+    report = engine.verify(
+        names or None,
+        tolerance=tolerance,
+        error_rate=error_rate,
+        seed=seed,
+        jobs=jobs,
+        steps_only=steps_only,
+        overrides=overrides or {},
+        progress=progress,
+        on_law=on_law,
+    )
+    return Evidence(**{field.name: getattr(report, field.name) for field in fields(Report)})
+
+
+def text(
+    report: Report, width: int | None = None, verbose: bool = False, colour: bool = False
+) -> str:
+    """The report for a terminal of some width; without a width each law is one line."""
+    parts = [_table(report.laws).text(width, colour)] if report.laws else []
+    if found := list(problems(report)):
+        parts.append("\n".join(["problems", *(f"  {line}" for line in found)]))
+    if verbose:
+        parts += ["\n".join(_details(law)) for law in report.laws]
+    return "\n\n".join([*parts, summary(report)])
+
+
+def _table(laws: Sequence[LawReport]) -> Table:
+    titles = ("law", "statement", "steps", "assumptions", "measured", "claimed", "verdict")
+    return Table(titles, [_row(law) for law in laws], ("statement", "assumptions", "steps"))
+
+
+def _row(law: LawReport) -> tuple[Cell, ...]:
+    shown = shown_measurement(law)
+    return (
+        Cell(law.name),
+        Cell(law.statement),
+        Cell(_steps(law)),
+        Cell(_assumptions(law)),
+        Cell(_measured(shown) if shown else ""),
+        Cell(f"{shown.claimed:.6g}" if shown else ""),
+        Cell(str(law.verdict), COLOURS[law.verdict]),
+    )
+
+
+def shown_measurement(law: LawReport) -> Measurement | None:
+    """The measurement that stands for a law in its line: the first with the worst verdict."""
+    decisive = worst(m.verdict for m in law.measured)
+    return next((m for m in law.measured if m.verdict is decisive), None)
+
+
+def _steps(law: LawReport) -> str:
+    outcomes = [step.outcome for step in law.steps if step.outcome is not Proof.PROVED]
+    others = f" ({_counts(outcomes, Proof)})" if outcomes else ""
+    return f"{law.count(Proof.PROVED)}/{len(law.steps)}{others}"
+
+
+def _assumptions(law: LawReport) -> str:
+    audited = law.assumptions
+    return f"{sum(a.needed is True for a in audited)}/{len(audited)} needed" if audited else ""
+
+
+def _measured(measured: Measurement) -> str:
+    """`2.0003 [1.9979, 2.0031]`, with two digits of the interval's half-width, rounded outwards."""
+    numbers = measured.low, measured.estimate, measured.high
+    if any(number is None for number in numbers):
+        return ""
+    floats = [float(number) for number in numbers if number is not None]
+    if not all(map(math.isfinite, floats)):
+        low, value, high = (f"{number:.6g}" for number in floats)
+        return f"{value} [{low}, {high}]"
+    exact = [Decimal(repr(number)) for number in floats]
+    power = max(exact, key=abs).adjusted() if any(exact) else 0
+    if -4 <= power < 6:
+        power = 0
+    half = (exact[2] - exact[0]) / 2
+    places = min(max(0, 1 - half.adjusted() + power), 12) if half else 6
+    unit = Decimal(1).scaleb(-places)
+    roundings = ROUND_FLOOR, ROUND_HALF_EVEN, ROUND_CEILING
+    suffix = f"e{power:+03d}" if power else ""
+    low, value, high = (
+        f"{number.scaleb(-power).quantize(unit, rounding):f}{suffix}"
+        for number, rounding in zip(exact, roundings, strict=True)
+    )
+    return f"{value} [{low}, {high}]"
+
+
+def problems(report: Report) -> Iterator[str]:
+    """One line for everything that keeps a law from being verified."""
+    for law in report.laws:
+        for line in law.problems:
+            yield f"{law.name}: {line}"
+        for number, step in enumerate(law.steps, 1):
+            if step.outcome in (Proof.REFUTED, Proof.UNCHECKED):
+                yield f"{law.name}: step {number} ({step.rule}) {step.outcome}: {step.why}"
+        for measured in law.measured:
+            if measured.verdict is not Verdict.VERIFIED:
+                yield f"{law.name}: {_told(measured)}"
+
+
+def _told(measured: Measurement) -> str:
+    value = _measured(measured) or "nothing"
+    why = f": {measured.why}" if measured.why else ""
+    return (
+        f"{measured.quantity} with {measured.weights} weights: measured {value}, "
+        f"claimed {measured.claimed:.6g}, {measured.verdict}{why}"
+    )
+
+
+def _details(law: LawReport) -> Iterator[str]:
+    """What lies behind a law's line: the audit, every measurement, the neighbours refuted."""
+    yield f"{law.name}: {law.statement}"
+    for number, step in enumerate(law.steps, 1):
+        why = f": {step.why}" if step.why else ""
+        yield f"  step {number} ({step.rule}) {step.outcome}{why}"
+    yield from (f"  {answered(assumption)}" for assumption in law.assumptions)
+    for group in law.sufficient:
+        yield f"  sufficient: {'; '.join(group) or 'nothing'}"
+    for measured in law.measured:
+        how = f"{measured.interval} interval, {measured.replicates} replicates"
+        yield f"  {_told(measured)} ({how})"
+        for name, value, verdict in measured.neighbours:
+            yield f"    against {name} = {value:.6g}: {verdict}"
+
+
+def answered(assumption: AssumptionReport) -> str:
+    """The audit's answer for one assumption, in words."""
+    answer = {
+        "law": "needed",
+        "derivation": "needed by this derivation only",
+        "none": "not needed",
+        "not representable": "not representable in a finite model",
+    }[assumption.scope]
+    example = f"; without it: {assumption.counterexample}" if assumption.counterexample else ""
+    return f"{assumption.name}: {answer}{example}"
+
+
+def summary(report: Report) -> str:
+    """The last line: how many laws of each verdict, and how the steps fared."""
+    steps = [step.outcome for law in report.laws for step in law.steps]
+    verdicts = _counts([law.verdict for law in report.laws], Verdict)
+    return (
+        f"{_plural(len(report.laws), 'law')}: {verdicts}; "
+        f"{_plural(len(steps), 'step')}: {_counts(steps, Proof)}; "
+        f"error rate {report.error_rate:g}, seed {report.seed}"
+    )
+
+
+def exit_code(report: Report) -> Exit:
+    """What `varlaw verify` exits with."""
+    codes = {Verdict.REFUTED: Exit.REFUTED, Verdict.UNDECIDED: Exit.UNDECIDED}
+    return codes.get(report.verdict, Exit.WELL)
+
+
+def _plural(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def _counts(found: Sequence[Any], kinds: Any) -> str:
+    return ", ".join(f"{found.count(kind)} {kind}" for kind in kinds if kind in found) or "none"

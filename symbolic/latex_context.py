@@ -1,0 +1,115 @@
+"""What names in LaTeX stand for: the symbols, arrays and named expressions that are in play."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from sympy import Basic, Dummy, Expr, Function, Symbol, sqrt
+
+from varlaw.symbolic import activations, means
+from varlaw.symbolic.arrays import Entry, Moment, RandomArray
+from varlaw.symbolic.latex_source import flat
+from varlaw.symbolic.notation import PLAIN, Label, Notation, written
+from varlaw.symbolic.sequences import Branch, Named, Term
+
+Key = tuple[str, str, str]  # core, subscript, superscript, without spaces
+
+
+@dataclass(frozen=True)
+class Family:
+    """Everything that goes by one indexed label: `make` gives the member with given indices."""
+
+    label: Label
+    arity: int
+    make: Callable[..., Expr]
+
+
+@dataclass
+class Context:
+    """The meanings of names, for `read_latex`.
+
+    `exact` has whole names (symbols, and indexed names as they were seen), `families` the indexed
+    ones by core, `bare` the names of arrays without indices, `branches` the heads of functions
+    such as F_t(x).
+    """
+
+    exact: dict[Key, Expr] = field(default_factory=dict)
+    families: dict[str, list[Family]] = field(default_factory=dict)
+    bare: dict[Key, Dummy] = field(default_factory=dict)
+    branches: dict[Key, type[Branch]] = field(default_factory=dict)
+
+    def symbol(self, symbol: Symbol, notation: Notation = PLAIN) -> None:
+        """Let a symbol go by its label; where that is a square, its root by the label's core."""
+        label = notation.label(symbol.name)
+        self.exact[key(label)] = sqrt(symbol) if label.square else symbol
+
+    def array(self, array: RandomArray, arity: int, notation: Notation = PLAIN) -> None:
+        """Let an array go by its label, with indices and (inside expectations) without."""
+        label = notation.label(array.name, indexed=True)
+        if not arity:
+            self.exact[key(label)] = array[()]
+            return
+        self._family(Family(label, arity, lambda *indices: array[indices]))
+        self.bare[key(label)] = Dummy(array.name)
+
+    def _family(self, family: Family) -> None:
+        self.families.setdefault(family.label.core, []).append(family)
+
+
+def context_of(*expressions: Basic, notation: Notation = PLAIN) -> Context:
+    """The context in which the LaTeX of some expressions, printed with a notation, is read."""
+    context = Context()
+    atoms = set().union(*(expression.atoms(Symbol, Entry, Term, Named, Branch, Moment)
+                          for expression in expressions))
+    for atom in sorted(atoms, key=str):
+        _admit(context, atom, notation)
+    return context
+
+
+def _admit(context: Context, atom: Any, notation: Notation) -> None:
+    match atom:
+        case Symbol():
+            context.symbol(atom, notation)
+        case Entry():
+            context.array(atom.array, len(atom.indices), notation)
+        case Moment():
+            context.bare[key(notation.label(atom.name, indexed=True))] = Dummy(atom.name)
+        case Branch():
+            context.branches[key(notation.label("F", indexed=True))] = Branch
+        case Term():
+            label, name = notation.label(atom.name, indexed=True), atom.name
+            context._family(Family(label, len(atom.args) - 1, lambda *indices: Term(name, *indices)))
+        case Named() if not atom.indices:
+            context.exact[key(notation.label(atom.name))] = atom
+        case Named():
+            _admit_named(context, atom, notation)
+
+
+def _admit_named(context: Context, atom: Named, notation: Notation) -> None:
+    from varlaw.symbolic.printers.mathematics import LatexMath
+
+    label = notation.label(atom.name, indexed=True)
+    joined = written("x", atom.indices, LatexMath(notation)).partition("_")[2].removeprefix("{")
+    whole = Label(label.core, ", ".join(filter(None, (label.sub, joined.removesuffix("}")))), label.sup)
+    context.exact[key(whole)] = atom
+    if all(isinstance(index, Symbol) for index in atom.indices):
+        def member(*indices: Expr) -> Expr:
+            return atom.xreplace(dict(zip(atom.indices, indices, strict=True)))
+
+        context._family(Family(label, len(atom.indices), member))
+
+
+def key(label: Label) -> Key:
+    return label.core, flat(label.sub), flat(label.sup)
+
+
+def functions() -> dict[str, type[Function]]:
+    """The functions that the project defines, by the label they are printed with."""
+    found: dict[str, type[Function]] = {}
+    waiting: list[Any] = [activations.Activation, means.Defined]
+    while waiting:
+        kind = waiting.pop()
+        waiting += kind.__subclasses__()
+        if getattr(kind, "label", ""):
+            found[kind.label] = kind
+    return found

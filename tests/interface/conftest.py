@@ -1,0 +1,43 @@
+"""Running the command line in this process, with its two streams kept apart."""
+
+from collections.abc import Callable
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass
+from io import StringIO
+
+import pytest
+
+from varlaw.cli import main
+
+
+@dataclass(frozen=True)
+class Result:
+    code: int
+    out: str
+    err: str
+
+    def refused(self) -> str:
+        """The one line of a command that was refused, after a look at its manners."""
+        assert self.code == 2, self
+        assert not self.out
+        assert self.err.startswith("varlaw: ")
+        assert self.err.count("\n") == 1, self.err
+        assert self.err.endswith("\n")
+        return self.err.removeprefix("varlaw: ").rstrip("\n")
+
+
+Run = Callable[..., Result]
+
+
+def run(*arguments: str) -> Result:
+    out, err = StringIO(), StringIO()
+    with redirect_stdout(out), redirect_stderr(err), pytest.raises(SystemExit) as stop:
+        main(list(arguments), prog_name="varlaw")
+    return Result(int(stop.value.code or 0), out.getvalue(), err.getvalue())
+
+
+@pytest.fixture
+def varlaw(monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Run `varlaw` with some arguments, in an environment without its own variables."""
+    monkeypatch.delenv("VARLAW_DEBUG", raising=False)
+    return run
