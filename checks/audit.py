@@ -1,6 +1,8 @@
 """The audit of assumptions: which a law needs, which only its derivation, which neither."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import cache
 from itertools import combinations
 
 from sympy import Basic, Expr, Symbol
@@ -11,7 +13,7 @@ from varlaw.checks.moments import NotCovered
 from varlaw.checks.proofs import prove
 from varlaw.checks.report import AssumptionReport, Proof
 from varlaw.checks.worlds import World, worlds
-from varlaw.derivations.catalogue import Law
+from varlaw.derivations.catalogue import Law, find
 from varlaw.symbolic.arrays import Entry, RandomArray, arrays_in
 from varlaw.symbolic.assumptions import Assumption, Kind
 from varlaw.symbolic.derivation import Derivation, RuleError
@@ -37,6 +39,7 @@ def claims(derivation: Derivation) -> list[Claim]:
     return lemmas or [(derivation.start, last)]
 
 
+@cache
 def audit(law: Law) -> tuple[AssumptionReport, ...]:
     """One answer for every declared assumption and every one of the usual telling."""
     found = claims(law.derivation)
@@ -45,6 +48,26 @@ def audit(law: Law) -> tuple[AssumptionReport, ...]:
     reports += [
         AssumptionReport(str(a), False, "none") for a in law.usual if a not in law.declared]
     return tuple(reports)
+
+
+def inherited(law: Law) -> tuple[AssumptionReport, ...]:
+    """The audit of a law, or, where it speaks of no random array itself, of those it rests on."""
+    own = audit(law)
+    if own:
+        return own
+    found: dict[str, AssumptionReport] = {}
+    for name in law.entry.rests_on:
+        for report in inherited(find(name)):
+            label = report.name if " (" in report.name else f"{report.name} ({name})"
+            found.setdefault(label, replace(report, name=label))
+    return tuple(found.values())
+
+
+def counter_examples(law: Law) -> list[str]:
+    """Finite models that keep all declarations and break the law; there should be none."""
+    arrays = arrays_in(law.derivation.start)
+    found = (counter_example(None, *claim, arrays) for claim in claims(law.derivation) if arrays)
+    return [text for text in found if text]
 
 
 def _judge(

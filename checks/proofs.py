@@ -6,7 +6,7 @@ from varlaw.checks import algebra, induction, pointwise
 from varlaw.checks.moment_proof import prove_moments
 from varlaw.checks.report import Proof, StepReport
 from varlaw.symbolic.arrays import RandomArray, arrays_in
-from varlaw.symbolic.derivation import Derivation, Step
+from varlaw.symbolic.derivation import Derivation, RuleError, Step
 
 Checker = Callable[[Step, Mapping[str, RandomArray]], tuple[Proof, str]]
 
@@ -41,6 +41,19 @@ def prove(derivation: Derivation) -> tuple[StepReport, ...]:
     arrays = arrays_in(derivation.start)
     return tuple(
         StepReport(step.rule, *prove_step(step, arrays | _arrays(step))) for step in derivation.steps)
+
+
+def prove_law(build: Callable[[], Derivation]) -> tuple[tuple[StepReport, ...], str]:
+    """The outcomes for a law's steps, and what stopped its chain short (nothing if it is whole).
+
+    A chain that a rule refuses to continue is proved as far as it goes, so that the step that led
+    it astray is found.
+    """
+    try:
+        return prove(build()), ""
+    except RuleError as error:
+        so_far = error.so_far
+        return (prove(so_far) if so_far else ()), f"the derivation stops: {error}"
 
 
 def _arrays(step: Step) -> dict[str, RandomArray]:

@@ -194,6 +194,8 @@ LAWS: Mapping[str, Law] = _standardised(
     Discrete("rademacher", True, False, 1.0, _atoms(("1", "1/2"), ("-1", "1/2"))),  # E[x^4] = 1
     # E[x^3] = 3/2 and E[x^4] = 13/4
     Discrete("skewed", False, False, 2.0, _atoms(("2", "1/5"), ("-1/2", "4/5"))),
+    # E[x^3] = 5/6 and E[x^4] = 61/36: asymmetric with light tails, for moments of high order
+    Discrete("leaning", False, False, 1.5, _atoms(("3/2", "4/13"), ("-2/3", "9/13"))),
     # a heavy atom at 0, where E[x^4] = 4 is larger than the normal law's 3
     Discrete("three-point", True, False, 2.0, _atoms(("-2", "1/8"), ("0", "3/4"), ("2", "1/8"))),
 )

@@ -11,7 +11,7 @@ from itertools import product
 from math import comb
 
 from flint import fmpq
-from sympy import Basic, Dummy, Expr, Integer, Rational, Symbol
+from sympy import Basic, Dummy, Expr, Integer, Rational, Symbol, fraction, together
 
 from varlaw.checks.algebra import opened
 from varlaw.symbolic.arrays import RandomArray
@@ -144,7 +144,9 @@ def _recipes(
     table = NORMAL if gaussian else SYMMETRIC if symmetric else SKEWED
     scale, shift = _scale(array), fmpq(0)
     if not centred:
-        if array.scale == "second_moment":
+        if array.mean is not None and array.mean.is_Rational and array.mean != 0:
+            shift = fmpq(int(array.mean.p), int(array.mean.q))
+        elif array.scale == "second_moment":
             table = OFFSET
         else:
             shift = fmpq(1)
@@ -236,6 +238,8 @@ def _symbol_values(
             if array.scale == "variance":
                 size -= world.moment(name, 1) ** 2
             claims.append((array.args[2].args[1], size))
+        if array.mean is not None and not array.mean.is_number:
+            claims.append((array.mean, world.moment(name, 1)))
         claims += [(value, world.moment(name, int(order))) for order, value in array.args[3].args]
         for value, actual in claims:
             target = Rational(int(actual.p), int(actual.q))
@@ -249,10 +253,11 @@ def _symbol_values(
                     return None
                 continue
             (first, *others), trial = unknown, Dummy()
-            slope = gap.xreplace({first: trial}).diff(trial)
+            top, _ = fraction(together(gap.xreplace({first: trial})))
+            slope = top.diff(trial)
             if others or not slope.is_number or slope == 0:
                 return None
-            known[first] = -gap.xreplace({first: Rational(0)}) / slope
+            known[first] = -top.xreplace({trial: Rational(0)}) / slope
     spare = (Rational(5, 4), Rational(16, 9), Rational(9, 16), Rational(21, 4))  # 1 + s is a square
     for k, symbol in enumerate(sorted(free - known.keys() - sizes.keys(), key=str)):
         known[symbol] = spare[k % len(spare)]

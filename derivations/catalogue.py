@@ -9,11 +9,13 @@ from importlib.resources import files
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
+from varlaw.symbolic.documented import Documented
 from varlaw.symbolic.names import suggestion
 
 if TYPE_CHECKING:
     from varlaw.symbolic.assumptions import Assumption
     from varlaw.symbolic.derivation import Derivation
+    from varlaw.symbolic.printers.account import Account
 
 PACKAGE = "varlaw.derivations"
 
@@ -37,7 +39,7 @@ class Entry:
 
 
 @dataclass(frozen=True, eq=False)
-class Law:
+class Law(Documented):
     """A named statement with its derivation, regime and sources.
 
     `usual` are assumptions that introductions state but the derivation does without; the audit
@@ -59,6 +61,21 @@ class Law:
     def statement(self) -> Any:
         """The relation that the derivation ends in."""
         return self.derivation.statement
+
+    @property
+    def statement_text(self) -> str:
+        """The statement as text with explicit products: `Var[w[i, j]] = 1/m`."""
+        from varlaw.symbolic.derivation import relation_text
+
+        return relation_text(self.statement)
+
+    def account(self) -> "Account":
+        from varlaw.derivations.sources import source
+        from varlaw.symbolic.printers.account import Account
+
+        entry = self.entry
+        return Account(self.derivation, entry.name, entry.title, entry.regime, entry.note,
+                       tuple(map(source, entry.sources)))
 
     @property
     def declared(self) -> tuple["Assumption", ...]:
@@ -155,10 +172,16 @@ def _decorated() -> Iterator[tuple[str, Entry]]:
                         yield module, Entry(**given)
 
 
+def known(name: str) -> Entry:
+    """The entry of the law called `name`. Raises UnknownLaw, with the nearest name."""
+    if name not in entries():
+        raise UnknownLaw(f"unknown law {name!r}{suggestion(name, entries())}")
+    return entries()[name]
+
+
 def find(name: str) -> Law:
     """The law called `name`. Raises UnknownLaw, with the nearest name."""
-    homes = {entry.name: module for module, entry in _decorated()}
-    if name not in homes:
-        raise UnknownLaw(f"unknown law {name!r}{suggestion(name, homes)}")
-    import_module(f"{PACKAGE}.{homes[name]}")
+    known(name)
+    (home,) = (module for module, entry in _decorated() if entry.name == name)
+    import_module(f"{PACKAGE}.{home}")
     return _LAWS[name]

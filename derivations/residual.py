@@ -49,7 +49,24 @@ def residual_branch() -> Derivation:
         "moments", "unfold", "expand", "linearity", "independence", "identical")
 
 
-def stream(centred: bool = True) -> tuple[RandomArray, RandomArray]:
+@law(
+    name="residual-drop-path",
+    family="residual",
+    title="Dropping a branch with probability 1 - p and scaling by 1/p raises only its own second moment",
+    regime="exact; the branch may depend on x in any way, the drop on neither",
+    sources=("huang2016",),
+    usual=("F independent of x", "x: zero mean", "F: zero mean"),
+)
+def residual_drop_path() -> Derivation:
+    p, q, r = positive("p q r")
+    x = random_variable("x", second_moment=q)
+    f = random_variable("F", second_moment=r, depends_on=[x.array])
+    b = random_variable("b", mean=1, second_moment=1 / p)
+    return derive(Expectation((x + b * f) ** 2)).by(
+        "expand", "linearity", "independence", "identical")
+
+
+def stream() -> tuple[RandomArray, RandomArray]:
     """The stream x_t at unit second moment, and the branch outputs F_t of variance s2."""
     x = random_array("x", second_moment=1, independent=False)
     return x, random_array("F", mean=0, variance="s2", independent=False, uncorrelated_with=[x])

@@ -4,11 +4,14 @@ import os
 import sys
 from collections.abc import Callable
 from functools import wraps
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from varlaw.console import Exit, Manners, between, complain, pairs, say, say_json
+
+if TYPE_CHECKING:
+    from varlaw.derivations.catalogue import Law
 
 Command = Callable[..., Any]
 
@@ -63,14 +66,22 @@ def _formats(*names: str, default: str | None = "text") -> Callable[[Command], C
     return decorate
 
 
-def _find(name: str) -> Any:
-    """The law called `name`; a usage error, with the nearest name, if there is none."""
-    from varlaw.derivations.catalogue import UnknownLaw, find
+def _known(name: str) -> None:
+    """A usage error, with the nearest name, unless there is a law called `name`."""
+    from varlaw.derivations.catalogue import UnknownLaw, known
 
     try:
-        return find(name)
+        known(name)
     except UnknownLaw as error:
         raise click.UsageError(str(error)) from error
+
+
+def _find(name: str) -> "Law":
+    """The law called `name`, or a usage error."""
+    from varlaw.derivations.catalogue import find
+
+    _known(name)
+    return find(name)
 
 
 @main.command("list")
@@ -97,7 +108,7 @@ def show(law: str, audit: bool, form: str) -> None:
     if form == "json":
         say_json(listing.show_json(found, audit))
     else:
-        say(listing.show_text(found, _width() or 100, audit))
+        say(listing.show_text(found, min(_width() or 100, 100), audit))
 
 
 @main.command()
@@ -106,7 +117,7 @@ def show(law: str, audit: bool, form: str) -> None:
 @_formats("text", "latex", "markdown", "json", default=None)
 @click.option("--standalone", is_flag=True, help="LaTeX: a document that compiles (the default).")
 @click.option("--fragment", is_flag=True, help="LaTeX: a piece to include in a document.")
-@click.option("--label", metavar="LABEL", help="LaTeX: prefix of the equations' labels.")
+@click.option("--label", metavar="LABEL", help="LaTeX: label of the result.")
 @click.option("--bib", is_flag=True, help="The sources as BibTeX, instead of the derivation.")
 @click.option(
     "--rename",
@@ -124,34 +135,32 @@ def show(law: str, audit: bool, form: str) -> None:
 )
 def derive(law: str | None, everything: bool, output: str | None, **options: Any) -> None:
     """Write the derivation of a law, as text, LaTeX, Markdown or JSON."""
+    if everything is bool(law):
+        raise click.UsageError("give a law or --all, and not both")
     from varlaw import documents
     from varlaw.derivations.catalogue import entries
 
-    if everything is bool(law):
-        raise click.UsageError("give a law or --all, and not both")
-    wanted = documents.Wanted(**_checked(options, output, everything))
+    form = "bib" if options["bib"] else options["form"] or documents.form_of(output)
+    wanted = documents.Wanted(form, options["rename"], _latex_options(form, options))
     found = [_find(name) for name in (entries() if law is None else [law])]
-    documents.write(found, wanted, output, together=not everything)
+    if everything and output not in (None, "-") and form != "bib":
+        documents.write_each(found, wanted, output)
+    else:
+        documents.write(found, wanted, output)
 
 
-def _checked(options: dict[str, Any], output: str | None, everything: bool) -> dict[str, Any]:
-    """The options of `derive`, after a look at which go together."""
-    from varlaw.documents import form_of
-
-    form = options["form"] or form_of(output)
-    for name in ("standalone", "fragment", "label"):
-        if options[name] and (form != "latex" or options["bib"]):
-            raise click.UsageError(f"'--{name}' is for '--format latex'")
-    if options["bib"] and options["form"]:
+def _latex_options(form: str, given: dict[str, Any]) -> dict[str, Any]:
+    """The options of LaTeX, after a look at which options go together."""
+    if given["bib"] and given["form"]:
         raise click.UsageError("'--bib' and '--format' exclude one another")
-    if options["standalone"] and options["fragment"]:
+    if given["standalone"] and given["fragment"]:
         raise click.UsageError("'--standalone' and '--fragment' exclude one another")
-    if options["label"] and not options["fragment"]:
-        raise click.UsageError("'--label' needs '--fragment'")
-    if everything and form == "latex" and not (options["fragment"] or options["bib"] or output):
-        raise click.UsageError("several LaTeX documents need a directory: -o DIR (or '--fragment')")
-    del options["standalone"]  # the default
-    return options | {"form": form}
+    for name in ("standalone", "fragment", "label"):
+        if given[name] and form != "latex":
+            raise click.UsageError(f"'--{name}' is for '--format latex'")
+    if form != "latex":
+        return {}
+    return {"standalone": not given["fragment"], "label": given["label"]}
 
 
 @main.command()
@@ -206,7 +215,7 @@ def _checked(options: dict[str, Any], output: str | None, everything: bool) -> d
 def verify(laws: tuple[str, ...], form: str, verbose: bool, **options: Any) -> Exit:
     """Gather all evidence on some laws, or on all: steps proved, assumptions audited, measured."""
     for name in laws:
-        _find(name)
+        _known(name)
     from varlaw import evidence
     from varlaw.checks.report import LawReport, Report
     from varlaw.derivations.catalogue import entries
@@ -226,11 +235,11 @@ def verify(laws: tuple[str, ...], form: str, verbose: bool, **options: Any) -> E
     except BaseException as error:
         if isinstance(error, ValueError) and not finished:
             raise click.UsageError(str(error)) from error
-        order = wanted or list(entries())
-        done = sorted(finished, key=lambda law: order.index(law.name))
+        order = [name for name in entries() if name in (wanted or entries())]
+        done = tuple(sorted(finished, key=lambda law: order.index(law.name)))
         if done:  # what is finished is not lost, whatever happened
             complain(f"stopped after {len(done)} of {len(order)} laws")
-            present(Report(tuple(done), options["error_rate"], options["seed"]))
+            present(Report(done, options["error_rate"], options["seed"]))
         raise
     present(report)
     return evidence.exit_code(report)

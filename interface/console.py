@@ -5,6 +5,7 @@ import math
 import os
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -70,7 +71,8 @@ def complain(message: str) -> None:
         import traceback
 
         traceback.print_exc()
-    click.echo(f"varlaw: {message}", err=True)
+    with suppress(BrokenPipeError):
+        click.echo(f"varlaw: {message}", err=True)
 
 
 def one_line(text: str) -> str:

@@ -3,83 +3,63 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import click
 
 from varlaw.console import json_text, say, write_file
-
-if TYPE_CHECKING:
-    from varlaw.derivations.catalogue import Law
-
-VERSION = 1
-SUFFIXES = {"text": ".txt", "latex": ".tex", "markdown": ".md", "json": ".json"}
+from varlaw.derivations.catalogue import Law
+from varlaw.symbolic.notation import NotationError
+from varlaw.symbolic.printers import FORMATS, render
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """What a document is to look like."""
+    """What a document is to look like; `options` are those of its format."""
 
     form: str
-    fragment: bool = False
-    label: str | None = None
-    bib: bool = False
     rename: Mapping[str, str] = field(default_factory=dict)
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def suffix(self) -> str:
+        return FORMATS[self.form].suffix
 
 
 def form_of(path: str | None) -> str:
-    """The format that a file's name asks for: text unless it ends in .tex, .md or .json."""
+    """The format that a file's name asks for: text unless it ends like another format's files."""
     suffix = Path(path).suffix.lower() if path else ""
-    return next((form for form, known in SUFFIXES.items() if known == suffix), "text")
+    return next((name for name, known in FORMATS.items() if known.suffix == suffix), "text")
 
 
-def write(laws: Sequence["Law"], wanted: Wanted, output: str | None, together: bool) -> None:
-    """Write the laws' derivations to a file, to a directory, or to standard output.
+def document(laws: Sequence[Law], wanted: Wanted) -> str:
+    """One document that tells the derivations of some laws, ending in one line break.
 
-    `together` says that `output` is one file. Every text is made before the first one is written.
+    Raises a usage error for a rename or a label that the document cannot have.
     """
-    if wanted.bib:
-        _put(bibliography(laws), output)
-    elif together or output is None:
-        _put(joined(laws, wanted), output)
-    else:
-        texts = {law.name + SUFFIXES[wanted.form]: document(law, wanted) for law in laws}
-        try:
-            Path(output).mkdir(exist_ok=True)
-        except OSError as error:
-            raise click.ClickException(f"cannot make {output!r}: {error.strerror}") from error
-        for name, text in texts.items():
-            write_file(Path(output, name), text)
+    accounts = [law.account() for law in laws]
+    try:
+        made = render(accounts, wanted.form, rename=wanted.rename, **wanted.options)
+    except NotationError as error:
+        raise click.UsageError(str(error)) from error
+    return (made if isinstance(made, str) else json_text(made)).rstrip("\n") + "\n"
 
 
-def _put(text: str, output: str | None) -> None:
+def write(laws: Sequence[Law], wanted: Wanted, output: str | None) -> None:
+    """Write one document to a file or, without one, to standard output."""
+    text = document(laws, wanted)
     if output in (None, "-"):
-        say(text.rstrip("\n"))
+        say(text.removesuffix("\n"))
     else:
         write_file(Path(output), text)
 
 
-def joined(laws: Sequence["Law"], wanted: Wanted) -> str:
-    """One document for one law or for several."""
-    if len(laws) == 1:
-        return document(laws[0], wanted)
-    if wanted.form == "json":
-        found = [law.to_json(rename=wanted.rename) for law in laws]
-        return json_text({"schema": "varlaw.derivations", "version": VERSION, "laws": found}) + "\n"
-    return "\n".join(document(law, wanted) for law in laws)
-
-
-def document(law: "Law", wanted: Wanted) -> str:
-    """The derivation of one law, ending in a line break."""
-    match wanted.form:
-        case "latex":
-            text = law.to_latex(
-                standalone=not wanted.fragment, label=wanted.label, rename=wanted.rename
-            )
-        case "markdown":
-            text = law.to_markdown(rename=wanted.rename)
-        case "json":
-            text = json_text(law.to_json(rename=wanted.rename))
-        case _:
-            text = law.to_text(rename=wanted.rename)
-    return text.rstrip("\n") + "\n"
+def write_each(laws: Sequence[Law], wanted: Wanted, folder: str) -> None:
+    """Write one file for each law; every text is made before the first one is written."""
+    texts = {law.name + wanted.suffix: document([law], wanted) for law in laws}
+    try:
+        Path(folder).mkdir(exist_ok=True)
+    except OSError as error:
+        raise click.ClickException(f"cannot make {folder!r}: {error.strerror}") from error
+    for name, text in texts.items():
+        write_file(Path(folder, name), text)

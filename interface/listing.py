@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from varlaw.derivations.catalogue import Law
 
 VERSION = 1
-LABEL = 14  # width of the labels in front of what `show` prints
+LABEL = 9  # width of the labels, as in the derivation's text
 
 
 class Catalogue(Sequence[Entry]):
@@ -72,7 +72,7 @@ def _described(law: "Law") -> dict[str, Any]:
         "name": law.name,
         "family": law.entry.family,
         "title": law.entry.title,
-        "statement": law.to_json()["statement"],
+        "statement": law.statement_text,
         "regime": law.entry.regime,
         "assumptions": [str(assumption) for assumption in law.declared],
         "sources": list(law.entry.sources),
@@ -94,44 +94,32 @@ def show_json(law: "Law", audit: bool = False) -> dict[str, Any]:
 
 
 def show_text(law: "Law", width: int, audit: bool = False) -> str:
-    """What is known of a law before it is verified, and its derivation."""
-    entry, used = law.entry, law.derivation.assumptions
-    rows = [
-        ("law", f"{entry.name} ({entry.family})"),
-        ("title", entry.title),
-        ("statement", law.to_json()["statement"]),
-        ("regime", entry.regime),
-        ("uses", "; ".join(str(a) for a in sorted(used))),
-        ("unused", "; ".join(str(a) for a in law.declared if a not in used)),
-        ("does without", "; ".join(str(a) for a in law.usual)),
-        ("rests on", ", ".join(entry.rests_on)),
-        ("note", entry.note),
-        ("sources", ", ".join(entry.sources)),
-    ]
-    parts = ["\n".join(_labelled(label, text, width) for label, text in rows if text)]
-    parts.append(law.to_text().rstrip("\n"))
+    """What is known of a law before it is verified: its derivation and its place among others."""
+    used = law.derivation.assumptions
+    rows = {
+        "family": law.entry.family,
+        "unused": "; ".join(str(a) for a in law.declared if a not in used),
+        "without": "; ".join(str(a) for a in law.usual),
+        "rests on": ", ".join(law.entry.rests_on),
+    }
+    shown = [_labelled(label, text, width) for label, text in rows.items() if text]
     if audit:
         from varlaw.evidence import answered
 
-        parts.append("\n".join(["audit", *(f"  {answered(answer)}" for answer in _audit(law))]))
-    return "\n\n".join(parts)
+        shown += [_labelled("audit", answered(answer), width) for answer in _audit(law)]
+    return "\n".join([law.to_text(width=width), *shown])
 
 
 def _audit(law: "Law") -> Sequence["AssumptionReport"]:
-    from varlaw.checks.audit import audit
+    from varlaw.checks.audit import inherited
 
-    return audit(law)
+    return inherited(law)
 
 
 def _labelled(label: str, text: str, width: int) -> str:
     from textwrap import fill
 
-    indent = " " * LABEL
+    start, rest = label.ljust(LABEL), " " * LABEL
     return fill(
-        text,
-        max(width, 40),
-        initial_indent=label.ljust(LABEL),
-        subsequent_indent=indent,
-        break_long_words=False,
-        break_on_hyphens=False,
+        start + text, width, subsequent_indent=rest, break_long_words=False, break_on_hyphens=False
     )

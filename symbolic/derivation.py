@@ -3,20 +3,29 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sympy import Basic, Eq, Expr, Ge, Le
 from sympy.core.symbol import Str
 
 from varlaw.symbolic.assumptions import Assumption
+from varlaw.symbolic.documented import Documented
 from varlaw.symbolic.names import suggestion
+
+if TYPE_CHECKING:
+    from varlaw.symbolic.printers.account import Account
 
 Used = set[Assumption]
 Function = Callable[..., Any]
 
 
 class RuleError(ValueError):
-    """A rule does not apply, or does not cover what it was applied to."""
+    """A rule does not apply, or does not cover what it was applied to.
+
+    `so_far` is the derivation up to there, when a chain of rules was being followed.
+    """
+
+    so_far: "Derivation | None" = None
 
 
 @dataclass(frozen=True)
@@ -111,6 +120,12 @@ def sign_of(statement: Any) -> str:
     return statement.sign if isinstance(statement, Arrow) else {"==": "="}.get(statement.rel_op, statement.rel_op)
 
 
+def relation_text(statement: Any) -> str:
+    """A relation as text with explicit products and `^` for powers."""
+    text = f"{statement.lhs} {sign_of(statement)} {statement.rhs}"
+    return text.replace("**", "^")
+
+
 @dataclass(frozen=True)
 class Step:
     """One relation `before relation after`, with the rule that produced it.
@@ -133,7 +148,7 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Derivation:
+class Derivation(Documented):
     """A chain of steps from a starting expression to a result.
 
     It checks itself when built: every step begins where the one before it ended.
@@ -178,6 +193,11 @@ class Derivation:
             raise RuleError(f"a chain cannot mix the relations {sorted(strict)}")
         return relation(self.head, self.end, strict.pop() if strict else "=")
 
+    def account(self) -> "Account":
+        from varlaw.symbolic.printers.account import Account
+
+        return Account(self)
+
     def after(self, rule: str) -> Expr:
         """The expression that the first step by `rule` gave. Raises RuleError if there is none."""
         for step in self.steps:
@@ -198,9 +218,13 @@ class Derivation:
         """
         result = self
         for name in names:
-            following = result.by_if(name, **options)
-            if following is result:
-                raise RuleError(f"rule {name!r} changes nothing in {result.end}")
+            try:
+                following = result.by_if(name, **options)
+                if following is result:
+                    raise RuleError(f"rule {name!r} changes nothing in {result.end}")
+            except RuleError as error:
+                error.so_far = error.so_far or result
+                raise
             result = following
         return result
 

@@ -6,11 +6,12 @@ from typing import Any
 
 from sympy import Basic, Dummy, Expr, Function, Symbol, sqrt
 
-from varlaw.symbolic import activations, means
+import varlaw.symbolic.means  # noqa: F401  (its functions are among those found)
+from varlaw.symbolic.activations import Activation
 from varlaw.symbolic.arrays import Entry, Moment, RandomArray
 from varlaw.symbolic.latex_source import flat
 from varlaw.symbolic.notation import PLAIN, Label, Notation, written
-from varlaw.symbolic.sequences import Branch, Named, Term
+from varlaw.symbolic.sequences import Branch, Defined, Named, Term
 
 Key = tuple[str, str, str]  # core, subscript, superscript, without spaces
 
@@ -59,8 +60,12 @@ class Context:
 def context_of(*expressions: Basic, notation: Notation = PLAIN) -> Context:
     """The context in which the LaTeX of some expressions, printed with a notation, is read."""
     context = Context()
-    atoms = set().union(*(expression.atoms(Symbol, Entry, Term, Named, Branch, Moment)
-                          for expression in expressions))
+    atoms = set().union(
+        *(
+            expression.atoms(Symbol, Entry, Term, Named, Branch, Moment)
+            for expression in expressions
+        )
+    )
     for atom in sorted(atoms, key=str):
         _admit(context, atom, notation)
     return context
@@ -78,7 +83,9 @@ def _admit(context: Context, atom: Any, notation: Notation) -> None:
             context.branches[key(notation.label("F", indexed=True))] = Branch
         case Term():
             label, name = notation.label(atom.name, indexed=True), atom.name
-            context._family(Family(label, len(atom.args) - 1, lambda *indices: Term(name, *indices)))
+            context._family(
+                Family(label, len(atom.args) - 1, lambda *indices: Term(name, *indices))
+            )
         case Named() if not atom.indices:
             context.exact[key(notation.label(atom.name))] = atom
         case Named():
@@ -90,9 +97,12 @@ def _admit_named(context: Context, atom: Named, notation: Notation) -> None:
 
     label = notation.label(atom.name, indexed=True)
     joined = written("x", atom.indices, LatexMath(notation)).partition("_")[2].removeprefix("{")
-    whole = Label(label.core, ", ".join(filter(None, (label.sub, joined.removesuffix("}")))), label.sup)
+    whole = Label(
+        label.core, ", ".join(filter(None, (label.sub, joined.removesuffix("}")))), label.sup
+    )
     context.exact[key(whole)] = atom
     if all(isinstance(index, Symbol) for index in atom.indices):
+
         def member(*indices: Expr) -> Expr:
             return atom.xreplace(dict(zip(atom.indices, indices, strict=True)))
 
@@ -106,7 +116,7 @@ def key(label: Label) -> Key:
 def functions() -> dict[str, type[Function]]:
     """The functions that the project defines, by the label they are printed with."""
     found: dict[str, type[Function]] = {}
-    waiting: list[Any] = [activations.Activation, means.Defined]
+    waiting: list[Any] = [Activation, Defined]
     while waiting:
         kind = waiting.pop()
         waiting += kind.__subclasses__()

@@ -15,17 +15,26 @@ from typing import Any
 
 from lark import Lark, Token, Tree
 from lark.exceptions import UnexpectedInput
-from sympy import Add, Dummy, Expr, Integral, Mul, Pow, Rational, Symbol, Tuple, oo, sqrt
+from sympy import Add, Dummy, Expr, Integral, Pow, Symbol, Tuple, oo, sqrt
 from sympy.core.symbol import Str
 
 from varlaw.symbolic.arrays import Moment
 from varlaw.symbolic.derivation import relation
-from varlaw.symbolic.language import MAX_DEPTH, MAX_DIGITS, ReadingError
+from varlaw.symbolic.language import MAX_DEPTH, ReadingError
+from varlaw.symbolic.latex_algebra import negative, number, power, product
 from varlaw.symbolic.latex_context import Context, Key, context_of, functions
 from varlaw.symbolic.latex_source import MAX_CHARACTERS, flat, plain_source
-from varlaw.symbolic.notation import CORE, MARKS
+from varlaw.symbolic.notation import CORE, MARK
 from varlaw.symbolic.sequences import Branch, IndexProduct
-from varlaw.symbolic.terms import Covariance, Delta, Expectation, IndexSum, Indicator, Range, Variance
+from varlaw.symbolic.terms import (
+    Covariance,
+    Delta,
+    Expectation,
+    IndexSum,
+    Indicator,
+    Range,
+    Variance,
+)
 
 Node = Tree[Token]
 
@@ -68,8 +77,9 @@ def read_chain(text: str, context: Context) -> list[Any]:
 @cache
 def _parser() -> Lark:
     grammar = files("varlaw.symbolic").joinpath("latex.lark").read_text(encoding="utf-8")
-    mark = rf"\\(?:{'|'.join(MARKS)})(?![A-Za-z])"
-    return Lark(f"{grammar}\nCORE: /{CORE}/\nMARK: /{mark}/\n", parser="lalr", propagate_positions=True)
+    return Lark(
+        f"{grammar}\nCORE: /{CORE}/\nMARK: /{MARK}/\n", parser="lalr", propagate_positions=True
+    )
 
 
 class _Builder:
@@ -92,7 +102,9 @@ class _Builder:
             else:
                 value = self.value(side, 0)
                 if left := value.atoms(Dummy) & set(self.context.bare.values()):
-                    raise ReadingError(f"the array {left.pop()} stands without indices outside E[...]")
+                    raise ReadingError(
+                        f"the array {left.pop()} stands without indices outside E[...]"
+                    )
                 chain.append(value)
         return chain
 
@@ -104,24 +116,24 @@ class _Builder:
             case "add" | "subtract":
                 return Add(*self.terms(node, depth))
             case "negative":
-                return _negative(self.value(parts[0], depth + 1))
+                return negative(self.value(parts[0], depth + 1))
             case "beside":
-                return _product(self.factors(node, depth))
+                return product(self.factors(node, depth))
             case "over":
                 return self.value(parts[0], depth + 1) / self.divisor(parts[1], depth)
             case "fraction":
                 below = self.divisor(parts[1], depth)
-                return _product([*self.factors(parts[0], depth), Pow(below, -1)])
+                return product([*self.factors(parts[0], depth), Pow(below, -1)])
             case "root":
                 return sqrt(self.value(parts[0], depth + 1))
             case "power":
-                return _power(self.value(parts[0], depth + 1), self.value(parts[1], depth + 1))
+                return power(self.value(parts[0], depth + 1), self.value(parts[1], depth + 1))
             case "brackets":
                 if len(parts) > 1:
                     raise ReadingError("a list in brackets is no value")
                 return self.value(parts[0], depth + 1)
             case "number":
-                return _number(str(parts[0]))
+                return number(str(parts[0]))
             case "infinity":
                 return oo
             case "function":
@@ -144,7 +156,7 @@ class _Builder:
         yield self.value(node, depth + 1)
         for negative, term in reversed(found):
             value = self.value(term, depth + 1)
-            yield _negative(value) if negative else value
+            yield negative(value) if negative else value
 
     def factors(self, node: Any, depth: int) -> list[Expr]:
         """The factors of a product, with functions such as F_t(x) put together."""
@@ -162,7 +174,7 @@ class _Builder:
                 found.append(head(self.value(part, depth + 1)))
             elif head is not None and part.data == "power" and part.children[0].data == "brackets":
                 inner, exponent = (self.value(p, depth + 1) for p in part.children)
-                found.append(_power(head(inner), exponent))
+                found.append(power(head(inner), exponent))
             elif self.branch(part, depth) is None:
                 found.append(self.value(part, depth + 1))
             elif place + 1 == len(nodes):
@@ -196,7 +208,7 @@ class _Builder:
         symbol = self.context.exact.get((str(head), "", ""))
         if symbol is None or len(values) > 1:
             raise ReadingError(f"unknown function {name!r}")
-        return _product([symbol, *values])
+        return product([symbol, *values])
 
     def moment(self, argument: Expr) -> Expr:
         """E[...], where a name without indices is an entry of its array."""
@@ -232,11 +244,15 @@ class _Builder:
             self.bound = before
 
     def distinct(self, node: Any, low: Expr, high: Expr, depth: int) -> Range:
-        """The range of `i_1 \\neq i_2 \\neq j`: names that the context binds elsewhere are outer ones."""
+        r"""The range of `i_1 \neq i_2 \neq j`; names bound by sums around it are outer ones."""
         names = [part for part in node.children if not isinstance(part, Token)]
         outer = [part for part in names[1:] if self.key(part) in self.bound]
-        inner = [self.bind(part, integer=True, positive=True) for part in names if part not in outer]
-        return Range(Tuple(*inner), low, high, Tuple(*(self.value(part, depth + 1) for part in outer)))
+        inner = [
+            self.bind(part, integer=True, positive=True) for part in names if part not in outer
+        ]
+        return Range(
+            Tuple(*inner), low, high, Tuple(*(self.value(part, depth + 1) for part in outer))
+        )
 
     def bind(self, node: Any, **kind: bool) -> Symbol:
         """The symbol that a sum, product or integral runs over."""
@@ -279,19 +295,21 @@ class _Builder:
         for known, power in (((core, sub, sup), None), ((core, sub, ""), upper)):
             for meanings in (self.bound, self.context.exact, self.context.bare):
                 if known in meanings:
-                    return self._raised(meanings[known], power, depth)  # type: ignore[index]
+                    return self._raised(meanings[known], power, depth)
         for family in self.context.families.get(core, ()):
             if flat(family.label.sup) not in ("", sup):
                 continue
             indices = self.indices(lower, family.label.sub, family.arity, depth)
             if indices is not None:
-                return self._raised(family.make(*indices), None if family.label.sup else upper, depth)
+                return self._raised(
+                    family.make(*indices), None if family.label.sup else upper, depth
+                )
         if core == r"\delta" and (pair := self.indices(lower, "", 2, depth)):
             return Delta(*pair)
         raise ReadingError(f"unknown name {self.text(node)!r}")
 
     def _raised(self, value: Expr, power: Any, depth: int) -> Expr:
-        return value if power is None else _power(value, self.value(power, depth + 1))
+        return value if power is None else power(value, self.value(power, depth + 1))
 
     def indices(self, lower: Any, start: str, arity: int, depth: int) -> list[Expr] | None:
         """The indices in a subscript, behind what belongs to the label; None if they do not fit."""
@@ -308,37 +326,3 @@ class _Builder:
                 chain = chain.children[0]
             parts.insert(0, chain)
         return [self.value(part, depth + 1) for part in parts] if len(parts) == arity else None
-
-
-def _product(factors: list[Expr]) -> Expr:
-    """The product; a number times a sum stays as it was written."""
-    number = [f for f in factors if f.is_Rational and f != 1]
-    rest = [f for f in factors if not f.is_Rational]
-    if len(number) == 1 and len(rest) == 1 and isinstance(rest[0], Add):
-        return Mul(number[0], rest[0], evaluate=False)
-    return Mul(*factors)
-
-
-def _negative(value: Expr) -> Expr:
-    if isinstance(value, Mul) and len(value.args) == 2 and isinstance(value.args[1], Add):
-        return Mul(-value.args[0], value.args[1], evaluate=value.args[0] == -1)
-    return -value
-
-
-def _number(text: str) -> Expr:
-    whole, _, fraction = text.partition(".")
-    if len(text) > MAX_DIGITS:
-        raise ReadingError(f"number with more than {MAX_DIGITS} digits")
-    return Rational(int(whole + fraction), 10 ** len(fraction))
-
-
-def _power(base: Expr, exponent: Expr) -> Expr:
-    if exponent.is_number and base.is_number:
-        size = len(str(base)) * abs(exponent) if exponent.is_Rational else MAX_DIGITS + 1
-        if size > MAX_DIGITS:
-            raise ReadingError(f"the power {exponent} of {base} is too large a number")
-    if base == 0 and exponent.is_negative:
-        raise ReadingError("division by zero")
-    return Pow(base, exponent)
-
-

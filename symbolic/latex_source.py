@@ -2,21 +2,27 @@
 
 import re
 
-from varlaw.symbolic.notation import CORE, MARKS
+from varlaw.symbolic.notation import CORE, MARK
 
 MAX_CHARACTERS = 20_000
 
 _END = "(?![A-Za-z])"
-_SIZES = "left right bigl bigr Bigl Bigr biggl biggr Biggl Biggr big Big bigg Bigg".split()
-_SPACES = "quad qquad displaystyle textstyle limits nonumber notag".split()
+_SIZES = "left|right|[bB]ig[lr]?|[bB]igg[lr]?"
+_SPACES = "quad|qquad|displaystyle|textstyle|limits|nonumber|notag"
 _DROPPED = re.compile(
-    rf"\\(?:{'|'.join(_SIZES + _SPACES)}){_END}\.?|\\[,;:!> ]|\\\\(?:\[[^\]]*\])?|[&~]|\{{\s*\}}")
+    rf"\\(?:{_SIZES}|{_SPACES}){_END}\.?|\\[,;:!> ]|\\\\(?:\[[^\]]*\])?|[&~]|\{{\s*\}}"
+)
 _SAME = {
-    r"\\[dtc]frac": r"\\frac", r"\\(?:geq|geqslant)": r"\\ge", r"\\(?:leq|leqslant)": r"\\le",
-    r"\\(?:rightarrow|longrightarrow)": r"\\to", r"\\ne": r"\\neq", r"\\lt": "<", r"\\gt": ">",
+    r"\\[dtc]frac": r"\\frac",
+    r"\\(?:geq|geqslant)": r"\\ge",
+    r"\\(?:leq|leqslant)": r"\\le",
+    r"\\(?:rightarrow|longrightarrow)": r"\\to",
+    r"\\ne": r"\\neq",
+    r"\\lt": "<",
+    r"\\gt": ">",
     r"\\operatorname\*": r"\\operatorname",
 }
-_ONE = rf"(?:{CORE}|\\(?:{'|'.join(MARKS)}){_END}|[0-9])"
+_ONE = rf"(?:{CORE}|{MARK}|[0-9])"
 _SCRIPT = re.compile(rf"([_^])\s*({_ONE})")
 _FRACTION = re.compile(rf"\\frac\s*({_ONE})")
 _SECOND = re.compile(rf"(\\frac\s*\{{[^{{}}]*\}})\s*({_ONE})")
@@ -31,7 +37,9 @@ def plain_source(text: str) -> str:
     """
     text = _DROPPED.sub(" ", text)
     for written, same in _SAME.items():
-        text = re.sub(written + (_END if written[-1].isalpha() or written[-1] == ")" else ""), same, text)
+        text = re.sub(
+            written + (_END if written[-1].isalpha() or written[-1] == ")" else ""), same, text
+        )
     text = _SCRIPT.sub(r"\1{\2}", text)
     text = _SECOND.sub(r"\1{\2}", _FRACTION.sub(r"\\frac{\1}", text))
     return _ROOT.sub(r"\\sqrt{\1}", text)

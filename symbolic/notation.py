@@ -5,21 +5,21 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-GREEK = (
-    "alpha beta gamma delta epsilon varepsilon zeta eta theta vartheta iota kappa lambda mu nu xi "
-    "rho varrho sigma tau upsilon phi varphi chi psi omega Gamma Delta Theta Lambda Xi Upsilon Phi "
-    "Psi Omega ell hbar"
-).split()
-FONTS = "mathrm mathbf mathcal mathbb mathsf mathit boldsymbol text".split()
-ACCENTS = "bar hat tilde vec dot overline".split()
-MARKS = "prime top ast star dagger".split()
+_GREEK = (
+    "alpha|beta|gamma|delta|epsilon|varepsilon|zeta|eta|theta|vartheta|iota|kappa|lambda|mu|nu|xi|"
+    "rho|varrho|sigma|tau|upsilon|phi|varphi|chi|psi|omega|Gamma|Delta|Theta|Lambda|Xi|Upsilon|Phi|"
+    "Psi|Omega|ell|hbar"
+)
+_FONTS = "mathrm|mathbf|mathcal|mathbb|mathsf|mathit|boldsymbol|text"
+_ACCENTS = "bar|hat|tilde|vec|dot|overline"
+GREEK = frozenset(_GREEK.split("|"))
 
-_LETTER = rf"[A-Za-z]|\\(?:{'|'.join(GREEK)})(?![A-Za-z])"
-_WORD = rf"\\(?:{'|'.join(FONTS)})\{{(?:[A-Za-z0-9]+|\\(?:{'|'.join(GREEK)}))\}}"
-CORE = rf"(?:\\(?:{'|'.join(ACCENTS)})\{{(?:{_LETTER}|{_WORD})\}}|{_WORD}|{_LETTER})"
-_MARK = rf"\\(?:{'|'.join(MARKS)})(?![A-Za-z])"
-_INSIDE = rf"(?:{_WORD}|{_LETTER}|{_MARK}|[0-9,()+* -])+"
-_SCRIPT = rf"(?:\{{(?P<%s>{_INSIDE})\}}|(?P<%s>[A-Za-z0-9*]|{_LETTER}|{_MARK}))"
+_LETTER = rf"[A-Za-z]|\\(?:{_GREEK})(?![A-Za-z])"
+_WORD = rf"\\(?:{_FONTS})\{{(?:[A-Za-z0-9]+|\\(?:{_GREEK}))\}}"
+CORE = rf"(?:\\(?:{_ACCENTS})\{{(?:{_LETTER}|{_WORD})\}}|{_WORD}|{_LETTER})"
+MARK = r"\\(?:prime|top|ast|star|dagger)(?![A-Za-z])"
+_INSIDE = rf"(?:{_WORD}|{_LETTER}|{MARK}|[0-9,()+* -])+"
+_SCRIPT = rf"(?:\{{(?P<%s>{_INSIDE})\}}|(?P<%s>[A-Za-z0-9*]|{_LETTER}|{MARK}))"
 _SUB, _SUP = (mark + _SCRIPT % (name, name + "1") for mark, name in (("_", "sub"), (r"\^", "sup")))
 _LABEL = re.compile(rf"(?P<core>{CORE})\s*(?:{_SUB})?\s*(?:{_SUP})?")
 _SWAPPED = re.compile(rf"(?P<core>{CORE})\s*(?:{_SUP})\s*(?:{_SUB})")
@@ -48,7 +48,11 @@ class Label:
         body = self.core + script("^", self.sup) + script("_", sub)
         if not power:
             return body
-        return body + script("^", power) if not self.sup else rf"\left({body}\right)" + script("^", power)
+        return (
+            body + script("^", power)
+            if not self.sup
+            else rf"\left({body}\right)" + script("^", power)
+        )
 
 
 def script(mark: str, content: str) -> str:
@@ -67,18 +71,21 @@ def read_label(text: str) -> Label:
     if not found:
         raise NotationError(
             f"{text!r} is not a name in LaTeX: one letter, a Greek letter or \\mathrm{{word}}, "
-            "with a subscript and a superscript in braces if need be")
+            "with a subscript and a superscript in braces if need be"
+        )
     part = found.groupdict()
     sub, sup = ((part[name] or part[name + "1"] or "").strip() for name in ("sub", "sup"))
     if any(content.count("(") != content.count(")") for content in (sub, sup)):
         raise NotationError(f"{text!r} has a bracket without its partner")
     if sup != "2" and re.fullmatch(r"[0-9 +-]+", sup):
-        raise NotationError(f"{text!r} would read as a power; put the number in brackets: ^{{({sup})}}")
+        raise NotationError(
+            f"{text!r} would read as a power; put the number in brackets: ^{{({sup})}}"
+        )
     return Label(part["core"], sub, "" if sup == "2" else sup, sup == "2")
 
 
 def default_label(name: str, indexed: bool = False) -> Label:
-    r"""The label of an identifier: `i1` is i_1, `t_in` is t_{\mathrm{in}}, an array `w1` w^{(1)}."""
+    r"""The label of an identifier: `i1` is i_1, `t_in` t_{\mathrm{in}}, an array `w1` w^{(1)}."""
     if name in SQUARES and not indexed:
         return Label(SQUARES[name], square=True)
     letters, digits, rest = re.fullmatch(r"([A-Za-z]*)(\d*)_?(.*)", name).groups()  # type: ignore[union-attr]

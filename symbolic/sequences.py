@@ -17,11 +17,11 @@ class IndexProduct(Expr):
     def __new__(cls, term: Expr, index: Symbol, lower: Expr, upper: Expr) -> Expr:
         if term == 1:
             return Integer(1)
-        return Expr.__new__(cls, term, index, lower, upper)  # type: ignore[no-any-return]
+        return Expr.__new__(cls, term, index, lower, upper)
 
     @property
     def term(self) -> Expr:
-        return self.args[0]  # type: ignore[no-any-return]
+        return self.args[0]
 
     @property
     def index(self) -> Symbol:
@@ -29,15 +29,19 @@ class IndexProduct(Expr):
 
     @property
     def lower(self) -> Expr:
-        return self.args[2]  # type: ignore[no-any-return]
+        return self.args[2]
 
     @property
     def upper(self) -> Expr:
-        return self.args[3]  # type: ignore[no-any-return]
+        return self.args[3]
 
     @property
     def free_symbols(self) -> set[Basic]:
-        return (self.term.free_symbols - {self.index}) | self.lower.free_symbols | self.upper.free_symbols
+        return (
+            (self.term.free_symbols - {self.index})
+            | self.lower.free_symbols
+            | self.upper.free_symbols
+        )
 
     def _eval_is_positive(self) -> bool | None:
         return True if self.term.is_positive else None
@@ -45,8 +49,12 @@ class IndexProduct(Expr):
     def _eval_subs(self, old: Basic, new: Basic) -> Expr | None:
         if old == self.index:
             return self
-        return IndexProduct(self.term._subs(old, new), self.index,
-                            self.lower._subs(old, new), self.upper._subs(old, new))
+        return IndexProduct(
+            self.term._subs(old, new),
+            self.index,
+            self.lower._subs(old, new),
+            self.upper._subs(old, new),
+        )
 
     def _sympystr(self, printer: Any) -> str:
         term, index, lower, upper = map(printer.doprint, self.args)
@@ -68,7 +76,7 @@ class Term(Expr):
 
     def __new__(cls, name: Str | str, *indices: Expr | int) -> "Term":
         label = Str(name) if isinstance(name, str) else name
-        return Expr.__new__(cls, label, *map(number, indices))  # type: ignore[no-any-return]
+        return Expr.__new__(cls, label, *map(number, indices))
 
     @property
     def name(self) -> str:
@@ -120,14 +128,22 @@ class Named(Expr):
 
     @property
     def definition(self) -> Expr:
-        return self.args[2]  # type: ignore[no-any-return]
+        return self.args[2]
 
     def _sympystr(self, printer: Any) -> str:
-        return f"{self.name}[{', '.join(map(printer.doprint, self.indices))}]" if self.indices else self.name
+        return (
+            f"{self.name}[{', '.join(map(printer.doprint, self.indices))}]"
+            if self.indices
+            else self.name
+        )
 
     def _latex(self, printer: Any, exp: str | None = None) -> str:
         if not self.indices:
-            return str(printer.doprint(Symbol(self.name)) if exp is None else written(self.name, (), printer, exp))
+            return str(
+                printer.doprint(Symbol(self.name))
+                if exp is None
+                else written(self.name, (), printer, exp)
+            )
         return written(self.name, self.indices, printer, exp)
 
 

@@ -2,9 +2,10 @@
 
 from sympy import Expr
 
-from varlaw.symbolic.arrays import arrays_in
-from varlaw.symbolic.derivation import Derivation, derive
-from varlaw.symbolic.terms import Expectation
+from varlaw.symbolic.arrays import Entry, arrays_in
+from varlaw.symbolic.assumptions import Kind
+from varlaw.symbolic.derivation import Derivation, RuleError, derive
+from varlaw.symbolic.terms import Expectation, factors
 
 PREPARE = ("moments", "activation", "linearity", "constants", "symmetry", "indicators", "no-atom",
            "unfold", "expand", "linearity", "constants", "uncorrelated", "independence")
@@ -34,4 +35,16 @@ def normal_form(start: Expr) -> Derivation:
             chain = chain.by_if(name)
         if chain.end == before or not chain.end.has(Expectation):
             break
+    for left in chain.end.atoms(Expectation):
+        _settled(left)
     return chain.by_if("algebra")
+
+
+def _settled(left: Expectation) -> None:
+    """A joint moment of dependent entries may stay. Raises RuleError for anything else."""
+    bases = [factor.as_base_exp()[0] for factor in factors(left.args[0])]
+    if not all(isinstance(base, Entry) for base in bases):
+        raise RuleError(f"not covered: {left}")
+    independent = [b.array.name for b in bases if b.array.has(Kind.INDEPENDENT_ENTRIES)]
+    if len(set(independent)) < len(independent):
+        raise RuleError(f"not covered: in {left} the indices may coincide")

@@ -23,11 +23,11 @@ class Range(Basic):
 
     @property
     def lower(self) -> Expr:
-        return self.args[1]  # type: ignore[no-any-return]
+        return self.args[1]
 
     @property
     def upper(self) -> Expr:
-        return self.args[2]  # type: ignore[no-any-return]
+        return self.args[2]
 
     @property
     def excluded(self) -> tuple[Expr, ...]:
@@ -66,7 +66,7 @@ class IndexSum(Expr):
 
     @property
     def summand(self) -> Expr:
-        return self.args[0]  # type: ignore[no-any-return]
+        return self.args[0]
 
     @property
     def ranges(self) -> tuple[Range, ...]:
@@ -82,12 +82,12 @@ class IndexSum(Expr):
         return (self.summand.free_symbols | outer) - set(self.bound)
 
     def _eval_is_real(self) -> bool | None:
-        return self.summand.is_real  # type: ignore[no-any-return]
+        return self.summand.is_real
 
     def renamed(self, names: Mapping[Basic, Basic]) -> "IndexSum":
         """The same sum with its bound indices renamed."""
         ranges = (r.renamed(names) for r in self.ranges)
-        return IndexSum(self.summand.xreplace(names), *ranges)  # type: ignore[return-value]
+        return IndexSum(self.summand.xreplace(names), *ranges)
 
     def avoiding(self, taken: Iterable[Basic]) -> "IndexSum":
         """The same sum with bound indices that are none of `taken`."""
@@ -102,19 +102,20 @@ class IndexSum(Expr):
         if old in self.bound:
             return self
         safe = self.avoiding(new.free_symbols)
-        ranges = (Range(r.args[0], *(part._subs(old, new) for part in r.args[1:])) for r in safe.ranges)
+        ranges = (
+            Range(r.args[0], *(part._subs(old, new) for part in r.args[1:])) for r in safe.ranges
+        )
         return IndexSum(safe.summand._subs(old, new), *ranges)
 
     def _sympystr(self, printer: Any) -> str:
-        limits = ", ".join(self._limits(printer.doprint, "!=", "..").split("\n"))
-        return f"Sum[{limits}]({printer.doprint(self.summand)})"
-
-    def _limits(self, show: Any, differs: str, to: str) -> str:
-        lines = []
-        for r in self.ranges:
-            names = [show(index) for index in (*r.indices, *r.excluded)]
-            lines.append(f"{f' {differs} '.join(names)} = {show(r.lower)}{to}{show(r.upper)}")
-        return "\n".join(lines)
+        limits = []
+        for lower, upper in dict.fromkeys(r.bounds for r in self.ranges):
+            alike = [r for r in self.ranges if r.bounds == (lower, upper)]
+            names = ", ".join(
+                " != ".join(printer.doprint(k) for k in (*r.indices, *r.excluded)) for r in alike
+            )
+            limits.append(f"{names} = {printer.doprint(lower)}..{printer.doprint(upper)}")
+        return f"Sum[{', '.join(limits)}]({printer.doprint(self.summand)})"
 
     def latex_sign(self, printer: Any) -> str:
         r"""`\sum_{i=1}^{m}`, one for each pair of bounds."""
@@ -122,7 +123,8 @@ class IndexSum(Expr):
         for bounds in dict.fromkeys(r.bounds for r in self.ranges):
             alike = [r for r in self.ranges if r.bounds == bounds]
             names = ", ".join(
-                r" \neq ".join(printer.doprint(k) for k in (*r.indices, *r.excluded)) for r in alike)
+                r" \neq ".join(printer.doprint(k) for k in (*r.indices, *r.excluded)) for r in alike
+            )
             lower, upper = map(printer.doprint, bounds)
             signs.append(r"\sum" + script("_", f"{names}={lower}") + script("^", upper))
         return " ".join(signs)
@@ -154,7 +156,8 @@ class _Head(Expr):
 
     def _latex(self, printer: Any, exp: str | None = None) -> str:
         return raised(
-            rf"{self.latex_symbol}\left[{', '.join(map(printer.doprint, self.args))}\right]", exp)
+            rf"{self.latex_symbol}\left[{', '.join(map(printer.doprint, self.args))}\right]", exp
+        )
 
 
 class Expectation(_Head):
@@ -166,7 +169,7 @@ class Expectation(_Head):
     def __new__(cls, argument: Expr) -> Expr:
         if not is_random(argument):
             return argument
-        return Expr.__new__(cls, argument)  # type: ignore[no-any-return]
+        return Expr.__new__(cls, argument)
 
 
 class Variance(_Head):
@@ -194,7 +197,7 @@ class Delta(Expr):
             return Integer(1)
         if left.is_Integer and right.is_Integer:
             return Integer(0)
-        return Expr.__new__(cls, *sorted((left, right), key=index_key))  # type: ignore[no-any-return]
+        return Expr.__new__(cls, *sorted((left, right), key=index_key))
 
     def _eval_power(self, exponent: Expr) -> Expr | None:
         return self if exponent.is_positive else None
@@ -219,7 +222,7 @@ class Indicator(Expr):
         if argument.is_number:
             holds = {">": argument > 0, "<": argument < 0, "=": argument == 0}[relation.name]
             return Integer(1 if holds else 0)
-        return Expr.__new__(cls, argument, relation)  # type: ignore[no-any-return]
+        return Expr.__new__(cls, argument, relation)
 
     @property
     def relation(self) -> str:
@@ -238,7 +241,8 @@ class Indicator(Expr):
 def Sum(summand: Expr, *limits: tuple[Any, Any, Any]) -> Expr:
     """The sum of `summand` over limits (index, lower, upper)."""
     ranges = (
-        Range(Tuple(index), number(lower), number(upper), Tuple()) for index, lower, upper in limits)
+        Range(Tuple(index), number(lower), number(upper), Tuple()) for index, lower, upper in limits
+    )
     return IndexSum(summand, *ranges)
 
 

@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache
+from functools import cache, cached_property
 from itertools import product
 from typing import Protocol
 
@@ -46,8 +46,12 @@ class Scaled:
 
     def sample(self, rng: Generator, shape: tuple[int, ...]) -> NDArray[np.float64]:
         values = self.base.sample(rng, shape)
-        values *= math.sqrt(self.factor)
+        values *= self._std
         return values
+
+    @cached_property
+    def _std(self) -> float:
+        return math.sqrt(self.factor)
 
 
 def exact(value: Number) -> Expr:

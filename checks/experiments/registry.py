@@ -23,6 +23,7 @@ Draw = Callable[[Generator, int], Draws]
 PACKAGE = "varlaw.checks.experiments"
 ANY = ("normal", "uniform", "skewed")
 SYMMETRIC = ("normal", "uniform", "rademacher")
+NON_GAUSSIAN = ("uniform", "rademacher")  # symmetric ones
 ROUNDING = 1e-9  # a variance bound is this much larger than its exact value
 
 
@@ -59,36 +60,39 @@ class Trial:
     """An experiment made ready: how to draw, what is claimed, how far draws may spread.
 
     `draw(rng, replicates)` gives one number per replicate, each from a fresh draw of everything
-    random, `numbers` random numbers in all. Its expectation is claimed to be `claimed`, and
-    `neighbours` are what wrong laws claim instead. `variance` bounds its variance, from the
-    samplers alone. Where the claim is 0, the tolerance is meant in units of `scale`.
+    random: `numbers` random numbers, and at most `work` numbers held at once. Its expectation is
+    claimed to be `claimed`, and `neighbours` are what wrong laws claim instead. `variance` bounds
+    its variance, from the samplers alone. Where a claim is 0, tolerances are in units of `scale`.
     """
 
     draw: Draw
     numbers: int
     claimed: Number
-    variance: Number
+    variance: Number | float
     neighbours: Mapping[str, Number]
     scale: float = 1.0
+    work: int = 0
 
+    @property
     def spread(self) -> float:
-        """The variance bound as a float, rounded up."""
-        return float(self.variance) * (1 + ROUNDING)
+        """The variance bound as a float, rounded up; not 0, since replicates differ by rounding."""
+        least = 1e-16 * (float(self.claimed) ** 2 or self.scale**2)
+        return max(float(self.variance) * (1 + ROUNDING), least)
 
 
 @dataclass(frozen=True)
 class LimitTrial:
     """A limit law made ready: v(n) = limit + b n^(-order) is measured at three sizes n.
 
-    `wrong_orders` are exponents that the measured values must refute. `margins` are the half-widths
-    to aim at, as multiples of tolerance times the limit.
+    `wrong_orders` are exponents that the measured values must refute, and `margins` the precision
+    to aim at for each size, relative to the limit, at a tolerance of 1 %.
     """
 
-    sizes: tuple[int, int, int]
-    trials: tuple[Trial, Trial, Trial]
+    sizes: tuple[int, ...]
+    trials: tuple[Trial, ...]
     claimed: Number
     neighbours: Mapping[str, Number]
-    margins: tuple[float, float, float]
+    margins: tuple[float, ...]
     order: float = 1.0
     wrong_orders: tuple[float, ...] = (0.5, 2.0)
 

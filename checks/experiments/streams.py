@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from functools import cache
 from math import prod
 
-from sympy import Expr, Integer
+from sympy import Expr, Integer, sqrt
 
 from varlaw.checks.experiments.moments import Number, evaluate, exact, expected, normal
 from varlaw.checks.sampling import Law
 from varlaw.symbolic.arrays import Entry, dimensions, indices, positive, random_array
-from varlaw.symbolic.terms import Expectation, IndexSum, Sum, factors, terms
+from varlaw.symbolic.terms import Expectation, IndexSum, Range, Sum, factors, terms
 
 Powers = tuple[int, int]  # the exponents (a, b) of p[a, b]
 Key = tuple[Powers, ...]  # a product of power sums, in increasing order
@@ -63,6 +63,11 @@ class Stream:
         return self.state[key]
 
     @property
+    def second_moment(self) -> Expr:
+        """E[x_i^2], averaged over the channels: what Norm divides by the root of."""
+        return self[SECOND] / self.width
+
+    @property
     def variance(self) -> Expr:
         """Var |x|^2."""
         return self[SQUARE] - self[SECOND] ** 2
@@ -76,22 +81,30 @@ class Stream:
         """x W, with weights of some variance."""
         return Stream(width, self._mapped(ALONE, "linear", weights, variance, width))
 
-    def residual(
-        self, weights: Law, variance: Number, *, factor: Number = 1, capture: bool = False
-    ) -> "Stream":
-        """a (x + x W) with a^2 = `factor`; symmetric weights. `capture` makes x W the new c."""
+    def residual(self, weights: Law, variance: Number, *, capture: bool = False) -> "Stream":
+        """x + x W, with symmetric weights of some variance; `capture` makes x W the new c."""
         kind = "captured" if capture else "residual"
-        found = self._mapped((*ALONE, *BESIDE), kind, weights, variance, self.width)
-        a = exact(factor)
+        return Stream(
+            self.width, self._mapped((*ALONE, *BESIDE), kind, weights, variance, self.width))
+
+    def scaled(self, square: Number) -> "Stream":
+        """a x, with a^2 = `square`."""
+        a = sqrt(exact(square))
         return Stream(self.width, {
-            key: a ** (Integer(sum(p for p, _ in key)) / 2) * value for key, value in found.items()})
+            key: a ** sum(p for p, _ in key) * value for key, value in self.state.items()})
+
+    def marked(self) -> "Stream":
+        """The same stream, with what it is now as c."""
+        square = self[SQUARE]
+        beside = {OVERLAP: self[SECOND], OVERLAP_SQUARE: square, PRODUCT: square}
+        return Stream(self.width, {**self.state, **beside})
 
     def _mapped(
         self, keys: tuple[Key, ...], kind: str, weights: Law, variance: Number, width: int
     ) -> dict[Key, Expr]:
         if kind != "linear" and not weights.symmetric:
             raise ValueError(f"residual layers need symmetric weights, not {weights.name}")
-        values = {"d": self.width, "n": width, "b": exact(variance) ** (Integer(1) / 2)}
+        values = {"d": self.width, "n": width, "b": sqrt(exact(variance))}
         return {
             key: sum(
                 (evaluate(coefficient, values, {"w": weights}) * self.state[source]
@@ -124,21 +137,34 @@ def power_sums(total: Expr) -> dict[Key, Expr]:
 
 
 def _one_sum(total: IndexSum) -> dict[Key, Expr]:
-    (span,) = total.ranges
-    used: dict[Expr, list[int]] = {}
+    exponents: dict[Expr, list[int]] = {}
     inside = [f.args[0] for f in factors(total.summand) if isinstance(f, Expectation)]
     for factor in (f for part in inside for f in factors(part)):
         entry, exponent = factor.as_base_exp()
         assert isinstance(entry, Entry)
-        used.setdefault(entry.indices[0], [0, 0])["xc".index(entry.array.name)] += int(exponent)
+        powers = exponents.setdefault(entry.indices[0], [0, 0])
+        powers["xc".index(entry.array.name)] += int(exponent)
+    found: dict[Key, Expr] = {(): Integer(1)}
+    for span in total.ranges:  # indices of different ranges may coincide, those of one may not
+        used = [(p, q) for index in span.indices for p, q in [exponents.get(index, (0, 0))] if p + q]
+        found = {
+            tuple(sorted(key + more)): weight * times
+            for key, weight in found.items()
+            for more, times in _distinct(used, span).items()
+        }
+    return found
+
+
+def _distinct(used: list[Powers], span: Range) -> dict[Key, Expr]:
+    """A sum over the distinct indices of a range, of which those with powers are `used`."""
     count = span.upper - span.lower + 1
-    idle = prod(
-        (count - taken for taken in range(len(used), len(span.indices))), start=Integer(1))
-    match [(p, q) for p, q in used.values()]:
+    idle = prod((count - k for k in range(len(used), len(span.indices))), start=Integer(1))
+    match used:
+        case []:
+            return {(): idle}
         case [one]:
             return {(one,): idle}
         case [(p, q), (s, t)]:
-            apart: Key = tuple(sorted(((p, q), (s, t))))
-            return {apart: idle, ((p + s, q + t),): -idle}
+            return {((p, q), (s, t)): idle, ((p + s, q + t),): -idle}
         case _:
-            raise ValueError(f"not covered: {total}")
+            raise ValueError(f"not covered: {len(used)} distinct indices")

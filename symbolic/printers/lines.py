@@ -9,71 +9,72 @@ from varlaw.symbolic.printers.order import quotient
 from varlaw.symbolic.printers.widths import width
 from varlaw.symbolic.terms import Expectation, IndexSum
 
+DOT = r"\cdot "
+
 
 def broken(expression: Expr, printer: LatexMath, most: float) -> list[str]:
     """The LaTeX of an expression in lines of at most `most` em, where it can be broken so far.
 
     The lines joined are the expression again: a line that goes on with a factor begins with a dot.
     """
-    whole = printer.doprint(expression)
+    return _packed(_pieces(expression, printer, most), most)
+
+
+def _pieces(expression: Expr, printer: LatexMath, most: float) -> list[str]:
+    """The largest parts that fit on a line: the whole, its terms, its factors, or their insides."""
+    whole = str(printer.doprint(expression))
     if width(whole) <= most:
         return [whole]
-    if isinstance(expression, Add):
-        return _terms(expression, printer, most)
-    if isinstance(expression, Expectation):
-        return _around(r"\operatorname{E}\Bigl[", expression.args[0], r"\Bigr]", printer, most)
-    if isinstance(expression, IndexSum):
-        inner = expression.summand
-        if isinstance(inner, Add):
-            return _around(printer_sign(expression, printer) + r" \Bigl(", inner, r"\Bigr)", printer, most)
-        return _after(printer_sign(expression, printer), inner, printer, most)
-    if isinstance(expression, Mul):
-        return _factors(expression, printer, most)
-    return [whole]
+    match expression:
+        case Add():
+            return [
+                piece
+                for text, term in printer.signed_terms(expression)
+                for piece in _term(text, term, printer, most)
+            ]
+        case Expectation():
+            return _around(r"\operatorname{E}\Bigl[", expression.args[0], r"\Bigr]", printer, most)
+        case IndexSum():
+            sign, inner = expression.latex_sign(printer), expression.summand
+            if isinstance(inner, Add):
+                return _around(rf"{sign} \Bigl(", inner, r"\Bigr)", printer, most)
+            first, *others = _pieces(inner, printer, most - width(sign))
+            return [f"{sign} {first}", *others]
+        case Mul():
+            return _factors(expression, printer, most)
+        case _:
+            return [whole]
 
 
-def printer_sign(expression: IndexSum, printer: LatexMath) -> str:
-    return expression.latex_sign(printer)
-
-
-def _terms(expression: Add, printer: LatexMath, most: float) -> list[str]:
-    lines: list[str] = []
-    for text, term in printer.signed_terms(expression):
-        parts = [text]
-        if width(text) > most:
-            sign = text[:2] if text[:1] in "+-" and lines else ""
-            positive = -term if sign == "- " else term
-            parts = broken(positive, printer, most - 1.5)
-            parts[0] = sign + parts[0]
-        lines = _packed([*lines, *parts], most)
-    return lines
+def _term(text: str, term: Expr, printer: LatexMath, most: float) -> list[str]:
+    """One term of a sum with its sign, in pieces if it is too wide."""
+    if width(text) <= most:
+        return [text]
+    sign = text[:2] if text[:2] in ("+ ", "- ") else ""
+    first, *others = _pieces(-term if sign == "- " else term, printer, most - 1.5)
+    return [f"{sign}{first}", *others]
 
 
 def _factors(expression: Mul, printer: LatexMath, most: float) -> list[str]:
-    """A product: its last factor broken, else a new line before one of the factors."""
+    """The factors of a product; the last one in pieces if it is too wide by itself."""
     product = quotient(expression)
-    texts = printer.parts(product)
+    *texts, last = (text.removeprefix(DOT) for text in printer.parts(product))
+    pieces = [last]
+    if width(last) > most - 1.5 and product.above:
+        if last.startswith(r"\left(") and isinstance(product.above[-1], Add):
+            pieces = _around(r"\Bigl(", product.above[-1], r"\Bigr)", printer, most - 1.5)
+        elif not last.startswith(r"\left("):
+            pieces = _pieces(product.above[-1], printer, most - 1.5)
+    texts = [*texts, pieces[0]]
     sign = "-" if product.negative else ""
-    last = product.above[-1] if product.above else None
-    front = sign + " ".join(texts[:-1])
-    if last is not None and len(texts) > 1:
-        if isinstance(last, Add) and texts[-1].startswith(r"\left("):
-            return _around(rf"{front} \Bigl(", last, r"\Bigr)", printer, most)
-        if isinstance(last, Expectation | IndexSum):
-            return _after(front, last, printer, most)
-    return _packed([sign + texts[0], *(rf"\cdot {t.removeprefix(r'\cdot ')}" for t in texts[1:])], most)
-
-
-def _after(front: str, rest: Expr, printer: LatexMath, most: float) -> list[str]:
-    first, *others = broken(rest, printer, most - width(front))
-    return [f"{front} {first}", *others]
+    return [sign + texts[0], *(DOT + text for text in texts[1:]), *pieces[1:]]
 
 
 def _around(opening: str, inner: Expr, closing: str, printer: LatexMath, most: float) -> list[str]:
-    lines = broken(inner, printer, most - width(opening) - 0.5)
-    lines[0] = f"{opening}{lines[0]}"
-    lines[-1] += closing
-    return lines
+    pieces = _pieces(inner, printer, most - width(opening) - 0.5)
+    pieces[0] = f"{opening}{pieces[0]}"
+    pieces[-1] += closing
+    return pieces
 
 
 def _packed(pieces: Iterable[str], most: float) -> list[str]:
@@ -89,5 +90,5 @@ def _packed(pieces: Iterable[str], most: float) -> list[str]:
 
 def rejoined(line: str, piece: str) -> str:
     """Two pieces on one line, where a dot between factors is not needed."""
-    plain = piece.removeprefix(r"\cdot ")
+    plain = piece.removeprefix(DOT)
     return f"{line} {piece if plain[:1].isdigit() else plain}"

@@ -37,7 +37,7 @@ SIGNS = {"=": "=", ">=": r"\ge", "<=": r"\le", "->": r"\to", "~": r"\sim", ">": 
 CLOSED = (Symbol, Entry, Term, Named, Moment, Expectation, Variance, Covariance, Branch, Function)
 
 
-class LatexMath(LatexPrinter):  # type: ignore[misc]
+class LatexMath(LatexPrinter):
     """SymPy's LaTeX printer with the textbook's order of factors and the author's notation."""
 
     def __init__(self, notation: Notation = PLAIN) -> None:
@@ -67,12 +67,18 @@ class LatexMath(LatexPrinter):  # type: ignore[misc]
     # Sums, products, powers
 
     def _print_Add(self, expr: Add, order: Any = None) -> str:
-        return " ".join(self.signed_terms(expr))
+        return " ".join(text for text, _ in self.signed_terms(expr))
 
-    def signed_terms(self, expr: Add) -> list[str]:
-        """The terms of a sum in order, each after the first with its sign."""
-        first, *others = map(self.doprint, ordered_terms(expr))
-        return [first, *(f"- {t[1:].lstrip()}" if t.startswith("-") else f"+ {t}" for t in others)]
+    def signed_terms(self, expr: Add) -> list[tuple[str, Expr]]:
+        """The terms of a sum in order; their texts after the first begin with their sign."""
+        first, *others = [(self.doprint(term), term) for term in ordered_terms(expr)]
+        return [
+            first,
+            *(
+                (f"- {t[1:].lstrip()}" if t.startswith("-") else f"+ {t}", term)
+                for t, term in others
+            ),
+        ]
 
     def _print_Mul(self, expr: Expr) -> str:
         return self.sign(expr) + " ".join(self.parts(quotient(expr)))
@@ -82,7 +88,12 @@ class LatexMath(LatexPrinter):  # type: ignore[misc]
 
     def parts(self, product: Quotient) -> list[str]:
         """A product without its sign: a fraction, then the factors that stand beside it."""
-        above, below, number, divisor = product.above, product.below, product.number, product.divisor
+        above, below, number, divisor = (
+            product.above,
+            product.below,
+            product.number,
+            product.divisor,
+        )
         if divisor == 1 and not below:
             return self.row(number, above)
         large = HEADS if not below else LARGE

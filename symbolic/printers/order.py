@@ -58,7 +58,7 @@ def quotient(expression: Expr) -> Quotient:
 
 
 def ordered_terms(total: Add) -> list[Expr]:
-    """The terms of a sum: those with a minus last, a number first unless all others are integers."""
+    """The terms of a sum: a minus last, a number first unless all others are integers."""
 
     def key(term: Expr) -> Any:
         taken = quotient(term)
@@ -92,7 +92,12 @@ def _rank(base: Expr) -> tuple[float, int, str, list[Any]]:
         case Delta():
             return 3, 0, "", list(map(index_key, base.args))
         case Entry():
-            return 5, len(base.indices), base.array.name.swapcase(), list(map(index_key, base.indices))
+            return (
+                5,
+                len(base.indices),
+                base.array.name.swapcase(),
+                list(map(index_key, base.indices)),
+            )
         case Named() if is_random(base.definition):
             return 5, len(base.indices), base.name.swapcase(), list(map(index_key, base.indices))
         case Named():
@@ -122,7 +127,8 @@ def holds(expression: Basic, kinds: tuple[type, ...]) -> bool:
 
 def joined_roots(factors: Iterable[Expr]) -> tuple[list[Expr], list[Expr]]:
     """The other factors, and the positive ones under square roots, which one root can cover."""
-    rest, roots = [], []
+    rest: list[Expr] = []
+    roots: list[Expr] = []
     for factor in factors:
         plain = isinstance(factor, Pow) and factor.exp == Rational(1, 2) and factor.base.is_positive
         (roots if plain else rest).append(factor.base if plain else factor)

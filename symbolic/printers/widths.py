@@ -3,8 +3,21 @@
 import re
 
 _TOKEN = re.compile(r"\\[A-Za-z]+|\\.|[{}_^]|.", re.DOTALL)
-_WIDTHS = {"sum": 1.45, "prod": 1.3, "int": 1.0, "cdot": 0.75, "neq": 1.35, "ge": 1.35, "le": 1.35,
-           "to": 1.55, "sim": 1.35, "Longleftrightarrow": 2.4, "quad": 1.0, "qquad": 2.0, "infty": 1.0}
+_WIDTHS = {
+    "sum": 1.45,
+    "prod": 1.3,
+    "int": 1.0,
+    "cdot": 0.75,
+    "neq": 1.35,
+    "ge": 1.35,
+    "le": 1.35,
+    "to": 1.55,
+    "sim": 1.35,
+    "Longleftrightarrow": 2.4,
+    "quad": 1.0,
+    "qquad": 2.0,
+    "infty": 1.0,
+}
 _SIZES = {"left", "right", "Bigl", "Bigr", "biggl", "biggr", "displaystyle"}
 _WORDS = {"operatorname", "mathrm", "mathbf", "mathbb", "mathcal", "text"}
 
@@ -28,7 +41,9 @@ def _row(tokens: list[str], size: float) -> float:
                 limits = max(limits, wide)
             else:
                 after = tokens[place] if place < len(tokens) else ""
-                other, end = _argument(tokens, place + 1) if after in "_^" and after else ([], place)
+                other, end = (
+                    _argument(tokens, place + 1) if after in "_^" and after else ([], place)
+                )
                 total, place = total + max(wide, _row(other, 0.72 * size)) + 0.05, end
             continue
         limits = 0.0
@@ -65,7 +80,9 @@ def _glyph(token: str, size: float) -> float:
         return 1.35 * size if size == 1 else 0.78 * size
     if token in "+-":
         return 1.25 * size if size == 1 else 0.78 * size
-    return {"(": 0.42, ")": 0.42, "[": 0.32, "]": 0.32, ",": 0.45, "m": 0.88, "w": 0.72}.get(token, 0.54) * size
+    return {"(": 0.42, ")": 0.42, "[": 0.32, "]": 0.32, ",": 0.45, "m": 0.88, "w": 0.72}.get(
+        token, 0.54
+    ) * size
 
 
 def _argument(tokens: list[str], place: int) -> tuple[list[str], int]:

@@ -102,13 +102,26 @@ def coincidence(state: Expr, used: Used) -> Expr:
     known = arrays_in(state)
 
     def change(part: Expr, scope: Scope) -> Expr:
-        if not isinstance(part, IndexSum) or len(part.bound) < 2:
+        if not isinstance(part, IndexSum) or not any(map(_undecided, terms(part.summand))):
             return part
         if any(len(r.indices) > 1 or r.excluded for r in part.ranges):
             return part
         return Add(*(_split(term, part.ranges, known, used) for term in terms(part.summand)))
 
     return rewrite(state, change)
+
+
+def _undecided(term: Expr) -> bool:
+    """Whether some expectation holds two entries of one array, which may or may not be the same."""
+    for head in term.atoms(Expectation):
+        names = [f.as_base_exp()[0].array.name for f in factors(head.args[0]) if _is_entry(f)]
+        if len(set(names)) < len(names):
+            return True
+    return False
+
+
+def _is_entry(factor: Expr) -> bool:
+    return isinstance(factor.as_base_exp()[0], Entry)
 
 
 @dataclass(frozen=True)

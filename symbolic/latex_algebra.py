@@ -1,0 +1,37 @@
+"""Products, signs, powers and numbers, built as they were written and within limits."""
+
+from sympy import Add, Expr, Mul, Pow, Rational
+
+from varlaw.symbolic.language import MAX_DIGITS, ReadingError
+
+
+def product(factors: list[Expr]) -> Expr:
+    """The product; a number times a sum stays as it was written."""
+    number = [f for f in factors if f.is_Rational and f != 1]
+    rest = [f for f in factors if not f.is_Rational]
+    if len(number) == 1 and len(rest) == 1 and isinstance(rest[0], Add):
+        return Mul(number[0], rest[0], evaluate=False)
+    return Mul(*factors)
+
+
+def negative(value: Expr) -> Expr:
+    if isinstance(value, Mul) and len(value.args) == 2 and isinstance(value.args[1], Add):
+        return Mul(-value.args[0], value.args[1], evaluate=value.args[0] == -1)
+    return -value
+
+
+def number(text: str) -> Expr:
+    whole, _, fraction = text.partition(".")
+    if len(text) > MAX_DIGITS:
+        raise ReadingError(f"number with more than {MAX_DIGITS} digits")
+    return Rational(int(whole + fraction), 10 ** len(fraction))
+
+
+def power(base: Expr, exponent: Expr) -> Expr:
+    if exponent.is_number and base.is_number:
+        size = len(str(base)) * abs(exponent) if exponent.is_Rational else MAX_DIGITS + 1
+        if size > MAX_DIGITS:
+            raise ReadingError(f"the power {exponent} of {base} is too large a number")
+    if base == 0 and exponent.is_negative:
+        raise ReadingError("division by zero")
+    return Pow(base, exponent)

@@ -1,0 +1,75 @@
+"""Expressions for the terminal: names as they are typed, products without signs, ^ for powers."""
+
+from typing import Any
+
+from sympy import Add, Basic, Expr, Integer, Mul, Pow, Rational
+from sympy.printing.str import StrPrinter
+
+from varlaw.symbolic.derivation import relation_text, sign_of
+from varlaw.symbolic.printers.order import ordered_terms, quotient
+
+SYMBOLS = {"Sum[": "Σ[", "Prod[": "Π[", "delta[": "δ["}
+
+
+class PlainMath(StrPrinter):
+    """SymPy's printer of text with the textbook's order of factors."""
+
+    def _print_Relational(self, expr: Any) -> str:
+        return f"{self.doprint(expr.lhs)} {sign_of(expr)} {self.doprint(expr.rhs)}"
+
+    def _print_Function(self, expr: Any) -> str:
+        name = getattr(expr, "label", "") or type(expr).__name__
+        return f"{name}({', '.join(map(self.doprint, expr.args))})"
+
+    def _print_Add(self, expr: Add, order: Any = None) -> str:
+        first, *others = map(self.doprint, ordered_terms(expr))
+        return " ".join([first, *(f"- {t[1:]}" if t.startswith("-") else f"+ {t}" for t in others)])
+
+    def _print_Mul(self, expr: Expr) -> str:
+        product = quotient(expr)
+        above = self.row(product.number, product.above)
+        below = self.row(product.divisor, product.below)
+        sign = "-" if product.negative else ""
+        if below == "1":
+            return sign + above
+        simple = len(product.below) + (product.divisor != 1) == 1
+        return f"{sign}{above}/{below}" if simple else f"{sign}{above}/({below})"
+
+    def row(self, number: int, factors: tuple[Expr, ...]) -> str:
+        texts = [str(number)] if number != 1 or not factors else []
+        texts += [
+            self.bracketed(f) if isinstance(f, (Add, Mul)) else self.doprint(f) for f in factors
+        ]
+        return " ".join(texts)
+
+    def _print_Pow(self, expr: Pow, rational: bool = False) -> str:
+        base, exponent = expr.args
+        if exponent.is_Rational and exponent.is_negative:
+            return self._print_Mul(expr)
+        if exponent == Rational(1, 2):
+            return f"sqrt({self.doprint(base)})"
+        shown = self.doprint(exponent)
+        plain = exponent.is_Symbol or (exponent.is_Integer and exponent >= 0)
+        wide = isinstance(base, (Add, Mul, Pow)) or (
+            base.is_number and not isinstance(base, Integer)
+        )
+        shown = shown if plain else f"({shown})"
+        return f"{self.bracketed(base) if wide else self.doprint(base)}^{shown}"
+
+    def bracketed(self, expr: Expr) -> str:
+        return f"({self.doprint(expr)})"
+
+
+def plain_text(expression: Basic) -> str:
+    """An expression or a relation as text for people."""
+    text = str(PlainMath().doprint(expression))
+    for ascii_, symbol in SYMBOLS.items():
+        text = text.replace(ascii_, symbol)
+    return text
+
+
+def explicit(expression: Basic) -> str:
+    """An expression or relation as text for programs: every `*` written, `^` for powers."""
+    if hasattr(expression, "lhs"):
+        return relation_text(expression)
+    return str(expression).replace("**", "^")

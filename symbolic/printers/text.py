@@ -1,0 +1,82 @@
+"""Plain text for the terminal: one line a step, with its justification."""
+
+import re
+from collections.abc import Iterator, Sequence
+from textwrap import wrap
+
+from varlaw.symbolic.notation import Notation
+from varlaw.symbolic.printers.account import Account, Block, Row, justification, listed
+from varlaw.symbolic.printers.plain import plain_text
+from varlaw.symbolic.printers.registry import document_format
+
+FIXED = "\xa0"  # a space at which no line is broken
+_TIGHT = re.compile(r"\d+ (?=[ΣΠ])|\[[^][]*\]|\([a-z0-9 +-]*\)|[-+] ")
+COLUMN = 58  # where justifications begin, if the line is short enough
+
+
+@document_format("text", ".txt")
+def write(accounts: Sequence[Account], notation: Notation, *, width: int = 100) -> str:
+    """Accounts as text of at most `width` columns. Names stay as they are typed."""
+    return "\n\n".join("\n".join(_lines(account, width)) for account in accounts) + "\n"
+
+
+def _lines(account: Account, width: int) -> Iterator[str]:
+    if account.name:
+        yield from _filled("", f"{account.name}: {account.title}", width)
+    yield from _filled("", plain_text(account.derivation.statement), width)
+    yield ""
+    facts = {
+        "regime": account.regime,
+        "note": account.note,
+        "where": "; ".join(map(plain_text, account.meanings)),
+        "assumes": listed(account.assumptions),
+    }
+    for name, fact in facts.items():
+        if fact:
+            yield from _filled(f"{name:<8} ", fact, width)
+    for source in account.sources:
+        yield from _filled(f"{'source':<8} ", source.text, width)
+    for block in account.blocks:
+        yield ""
+        if block.lead:
+            yield from _filled("", _lead(block), width)
+        for row in block.rows:
+            yield from _row(row, width, bool(block.lead))
+
+
+def _lead(block: Block) -> str:
+    reason = justification(block.lead, block.assumptions)
+    return f"{reason[:1].upper()}{reason[1:]}{'.' if ':' in reason else ':'}"
+
+
+def _filled(start: str, text: str, width: int) -> list[str]:
+    rest = " " * len(start)
+    return wrap(
+        start + text, width, subsequent_indent=rest, break_long_words=False, break_on_hyphens=False
+    )
+
+
+def _row(row: Row, width: int, equation: bool) -> Iterator[str]:
+    left = plain_text(row.left) if row.left is not None else ""
+    line = f"{row.sign} {plain_text(row.right)}".strip()
+    if equation and left:
+        line = f"{left} {line}"
+    elif left:
+        yield from _filled("  ", left, width)
+    lines = [
+        part.replace(FIXED, " ")
+        for part in wrap(
+            _TIGHT.sub(lambda found: found.group().replace(" ", FIXED), f"    {line}"),
+            width,
+            subsequent_indent=" " * 8,
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+    ]
+    why = f"[{justification(row.reason, row.assumptions)}]" if row.reason else ""
+    if len(lines) == 1 and len(lines[0]) < COLUMN and COLUMN + 1 + len(why) <= width:
+        yield f"{lines[0]:<{COLUMN}} {why}".rstrip()
+        return
+    yield from lines
+    if why:
+        yield from _filled(" " * 8, why, width)

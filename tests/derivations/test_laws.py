@@ -1,0 +1,161 @@
+"""The catalogue itself: every law derives, every step is proved, nothing is typed in."""
+
+import ast
+import inspect
+
+import pytest
+from sympy import Integer, Rational
+from varlaw.checks.audit import claims, counter_examples, models_tried
+from varlaw.checks.proofs import prove
+from varlaw.checks.report import Proof
+from varlaw.derivations import catalogue
+from varlaw.derivations.catalogue import UnknownLaw, entries, find
+from varlaw.symbolic.arrays import arrays_in
+from varlaw.symbolic.sequences import Term
+
+LAWS = list(entries())
+CONTRACT = [
+    "lecun", "backward", "he", "he-backward", "he-leaky", "xavier", "xavier-uniform",
+    "xavier-geometric", "xavier-quadratic", "means-inequality", "attention-qk",
+    "attention-qk-fourth", "residual-sum", "post-norm-decay", "pre-norm-growth",
+]
+
+
+def test_the_names_of_the_contract() -> None:
+    assert set(CONTRACT) <= set(LAWS)
+
+
+@pytest.mark.parametrize("name", LAWS)
+def test_every_step_is_proved(name: str) -> None:
+    reports = prove(find(name).derivation)
+    assert reports
+    assert {r.outcome for r in reports} == {Proof.PROVED}, [r for r in reports if r.outcome != Proof.PROVED]
+
+
+@pytest.mark.parametrize("name", LAWS)
+def test_the_statement_is_the_end_of_the_chain(name: str) -> None:
+    law = find(name)
+    assert law.statement == law.derivation.statement
+    assert law.statement.rhs == law.derivation.end
+
+
+@pytest.mark.parametrize("name", LAWS)
+def test_no_finite_model_breaks_it(name: str) -> None:
+    law = find(name)
+    assert counter_examples(law) == []
+    arrays = arrays_in(law.derivation.start)
+    if arrays:
+        assert all(models_tried(*claim, arrays) >= 2 for claim in claims(law.derivation))
+
+
+@pytest.mark.parametrize("name", LAWS)
+def test_the_entry_read_from_the_source_is_that_of_the_law(name: str) -> None:
+    law = find(name)
+    entry = entries()[name]
+    assert law.entry == entry
+    assert entry.title and entry.regime and entry.sources
+    assert all(other in LAWS for other in entry.rests_on)
+
+
+# What introductions state, at numbers: the laws' right-hand sides evaluated by hand.
+VALUES = {
+    "lecun": ({"m": 5}, Rational(1, 5)),
+    "backward": ({"n": 7}, Rational(1, 7)),
+    "he": ({"m": 5}, Rational(2, 5)),
+    "he-backward": ({"n": 7}, Rational(2, 7)),
+    "he-leaky": ({"m": 5, "a": Rational(1, 2)}, Rational(8, 25)),
+    "xavier": ({"m": 3, "n": 5}, Rational(1, 4)),
+    "xavier-harmonic": ({"m": 3, "n": 5}, Rational(1, 4)),
+    "xavier-uniform": ({"m": 3, "n": 3}, Integer(1)),
+    "xavier-geometric": ({"m": 4, "n": 9}, Rational(1, 6)),
+    "xavier-geometric-backward": ({"m": 4, "n": 9}, Rational(1, 6)),
+    "xavier-quadratic": ({"m": 1, "n": 3}, Rational(2, 5)),
+    "attention-qk": ({"d": 64}, Integer(64)),
+    "attention-qk-kurtosis": ({"d": 64}, 3 + Rational(6, 64)),
+    "pre-norm-growth": ({"l": 24, "s2": 1}, Integer(25)),
+}
+
+
+@pytest.mark.parametrize("name", VALUES)
+def test_the_statement_at_numbers(name: str) -> None:
+    values, expected = VALUES[name]
+    end = find(name).derivation.end
+    symbols = {s: values[s.name] for s in end.free_symbols}
+    assert end.subs(symbols) == expected
+
+
+def test_the_means_of_the_fans_in_order() -> None:
+    m, n = sorted(find("means-inequality").derivation.start.free_symbols, key=str)
+    chain = [step.after for step in find("means-inequality").derivation.steps]
+    values = [chain[k].subs({m: 1, n: 4}) for k in range(3)]
+    assert values == [Rational(17, 5), Rational(5, 2), Integer(2)]
+    assert find("means-inequality").derivation.statement.rel_op == ">="
+
+
+def test_the_gaussian_fourth_moment_of_qk() -> None:
+    end = find("attention-qk-fourth").derivation.end
+    (d,) = end.free_symbols
+    normal = end.replace(lambda e: type(e).__name__ == "Moment", lambda e: Integer(3))
+    assert (normal - (3 * d**2 + 6 * d)).expand() == 0
+    signs = end.replace(lambda e: type(e).__name__ == "Moment", lambda e: Integer(1))
+    assert (signs - (3 * d**2 - 2 * d)).expand() == 0
+
+
+def test_higher_moments_of_qk_with_random_signs() -> None:
+    """For signs q.k is a sum of d signs: E s^6 = 15 d^3 - 30 d^2 + 16 d, by the binomial law."""
+    end = find("attention-qk-sixth").derivation.end
+    (d,) = end.free_symbols
+    signs = end.replace(lambda e: type(e).__name__ == "Moment", lambda e: Integer(e.order % 2 == 0))
+    for size in (1, 2, 3, 4):
+        from itertools import product
+        brute = Rational(sum(sum(s) ** 6 for s in product((1, -1), repeat=size)), 2**size)
+        assert signs.subs(d, size) == brute
+
+
+def test_post_norm_weights_at_unit_branches() -> None:
+    from varlaw.derivations.residual import weights
+
+    first, other, total = weights()
+    (k,) = total.bound
+    at = {s: v for s in first.free_symbols | other.free_symbols
+          for name, v in {"s2": 1, "l": 4, "k": 1}.items() if s.name == name}
+    assert first.subs(at) == Rational(1, 4)
+    assert (other.subs(at) - 2 ** Rational(-3, 2)).simplify() == 0
+    assert k.name == "k"
+
+
+def test_the_geometric_chain() -> None:
+    """Widths 2, 8, 32 with t_i = 1/sqrt(d_{i-1} d_i): 2 * 1/4 * 8 * 1/16 = 1/4 = sqrt(2/32)."""
+    end = find("geometric-chain").derivation.end
+    widths = {term: Integer(2 if term.args[1] == 0 else 32) for term in end.atoms(Term)}
+    assert end.xreplace(widths) == Rational(1, 4)
+
+
+def test_gradients_of_pre_norm_grow_by_depth_plus_one() -> None:
+    end = find("pre-norm-gradient-unit").derivation.end
+    (depth,) = (s for s in end.free_symbols if s.name == "l")
+    assert (end.subs(depth, 24) / end.subs(depth, 0)).simplify() == 25
+
+
+def test_no_right_hand_side_is_typed_in() -> None:
+    """A law's function holds definitions and rule names: no literal result is compared or returned."""
+    for name in LAWS:
+        law = find(name)
+        tree = ast.parse(inspect.getsource(law.build))
+        returned = [node.value for node in ast.walk(tree) if isinstance(node, ast.Return)]
+        assert returned and all(isinstance(value, ast.Call) for value in returned), name
+        calls = [n.func.attr for n in ast.walk(tree) if isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute)]
+        assert "by" in calls, name
+        assert "Step" not in ast.dump(tree) and "Derivation(" not in inspect.getsource(law.build)
+
+
+def test_unknown_laws_are_named_with_the_nearest() -> None:
+    with pytest.raises(UnknownLaw, match="did you mean 'lecun'"):
+        find("lecunn")
+
+
+def test_two_laws_of_one_name_are_refused() -> None:
+    with pytest.raises(ValueError, match="two laws"):
+        catalogue.law(name="lecun", family="x", title="x", regime="x", sources=("x",))(lambda: None)
+
+
