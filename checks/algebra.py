@@ -35,8 +35,9 @@ def opened(expression: Basic) -> Expr:
     """The expression with everything that goes by a name written out."""
     while expression.atoms(Named) or expression.atoms(Defined):
         expression = expression.replace(
-            lambda e: isinstance(e, (Named, Defined)), lambda e: e.definition)
-    return expression  # type: ignore[return-value]
+            lambda e: isinstance(e, (Named, Defined)), lambda e: e.definition
+        )
+    return expression
 
 
 def is_zero(difference: Expr) -> bool:
@@ -61,7 +62,7 @@ def _atoms_hidden(e: Expr) -> Expr:
 
 
 def equal(left: Expr, right: Expr) -> bool:
-    """Whether two expressions are equal by exact algebra, sums over indices compared term by term."""
+    """Whether two expressions are equal by exact algebra, sums compared term by term."""
     if is_zero(left - right):
         return True
     if isinstance(left, IndexSum) and isinstance(right, IndexSum) and left.ranges == right.ranges:
@@ -81,7 +82,7 @@ def _merged_sums(e: Expr) -> Expr:
             inside.setdefault(total.ranges, []).append(total.summand * (term / total))
         else:
             rest.append(term)
-    joined = [IndexSum(_tidied(Add(*parts)), *ranges) for ranges, parts in inside.items()]  # type: ignore[arg-type]
+    joined = [IndexSum(_tidied(Add(*parts)), *ranges) for ranges, parts in inside.items()]
     return Add(*rest, *joined)
 
 
@@ -99,8 +100,10 @@ def prove_algebra(step: Step, arrays: Arrays) -> Finding:
 def _numerically(difference: Expr) -> Finding:
     """Not proved: refuted if the difference is clearly not zero at a rational point."""
     values = {s: Symbol(s.name) for s in difference.free_symbols}
-    point = {s: k + 3 if s.is_integer else 1 / (Dummy().func("x", positive=True) ** 0 * (k + 3))
-             for k, s in enumerate(sorted(values, key=str))}
+    point = {
+        s: k + 3 if s.is_integer else 1 / (Dummy().func("x", positive=True) ** 0 * (k + 3))
+        for k, s in enumerate(sorted(values, key=str))
+    }
     try:
         number = difference.subs(point).evalf(30)
         if number.is_number and abs(number) > 1e-20:
@@ -112,15 +115,15 @@ def _numerically(difference: Expr) -> Finding:
 
 def prove_requirement(step: Step, arrays: Arrays) -> Finding:
     """A requirement or choice is no consequence; only its form is looked at."""
-    if step.before.rhs in (step.after.lhs, step.after.rhs):  # type: ignore[attr-defined]
+    if step.before.rhs in (step.after.lhs, step.after.rhs):
         return Proof.PROVED, "a requirement on the value found"
     return Proof.REFUTED, "the requirement is not about the value that was found"
 
 
 def prove_solution(step: Step, arrays: Arrays) -> Finding:
     """The value solves the equation, and the equation is strictly monotone in the unknown."""
-    unknown, value = step.after.lhs, step.after.rhs  # type: ignore[attr-defined]
-    gap = step.before.lhs - step.before.rhs  # type: ignore[attr-defined]
+    unknown, value = step.after.lhs, step.after.rhs
+    gap = step.before.lhs - step.before.rhs
     if unknown not in gap.free_symbols or not unknown.is_positive:
         return Proof.REFUTED, f"{unknown} is not a positive unknown of the equation"
     if not is_zero(gap.xreplace({unknown: value})):
@@ -133,7 +136,7 @@ def prove_solution(step: Step, arrays: Arrays) -> Finding:
 
 def prove_naming(step: Step, arrays: Arrays) -> Finding:
     """The name stands, by declaration, for what it is put in the place of."""
-    name, old = step.after.lhs, step.before.lhs  # type: ignore[attr-defined]
+    name, old = step.after.lhs, step.before.lhs
     if isinstance(name, Variance):
         array = name.args[0].array
         size = array.args[2].args[1] if array.args[2].args else None
@@ -142,17 +145,25 @@ def prove_naming(step: Step, arrays: Arrays) -> Finding:
         if array.scale == "variance":
             return Proof.PROVED, f"{old} was declared as the variance of {array.name}"
         if array.zero_mean and array.centred in step.assumptions:
-            return Proof.PROVED, f"{old} was declared as the second moment of {array.name}, of mean 0"
+            return (
+                Proof.PROVED,
+                f"{old} was declared as the second moment of {array.name}, of mean 0",
+            )
         return Proof.REFUTED, f"the second moment of {array.name} is its variance only at mean 0"
     if isinstance(name, Term):
         kind = "variance" if isinstance(old, Variance) else "second_moment"
         index = name.args[1]
         (symbol,) = index.free_symbols
         earlier = name.xreplace({symbol: symbol - 1})
-        fits = any(a.args[2].args and str(a.args[2].args[0]) == kind and a.args[2].args[1] == earlier
-                   for a in arrays.values())
-        if fits and not step.before.rhs.has(name):  # type: ignore[attr-defined]
-            return Proof.PROVED, f"{name} names for one layer what {earlier} names for the one before"
+        fits = any(
+            a.args[2].args and str(a.args[2].args[0]) == kind and a.args[2].args[1] == earlier
+            for a in arrays.values()
+        )
+        if fits and not step.before.rhs.has(name):
+            return (
+                Proof.PROVED,
+                f"{name} names for one layer what {earlier} names for the one before",
+            )
     return Proof.REFUTED, f"{name} is not a name for {old}"
 
 
@@ -175,31 +186,38 @@ def prove_antiderivative(step: Step, arrays: Arrays) -> Finding:
         ((x, lower, upper),) = whole.limits
         if not is_zero(diff(primitive, x) - whole.function):
             return Proof.REFUTED, f"the derivative of {primitive} is not {whole.function}"
-        total = total.xreplace({whole: primitive.xreplace({x: upper}) - primitive.xreplace({x: lower})})
-    if total.atoms(Integral) or not is_zero(total - step.after):  # type: ignore[operator]
+        total = total.xreplace(
+            {whole: primitive.xreplace({x: upper}) - primitive.xreplace({x: lower})}
+        )
+    if total.atoms(Integral) or not is_zero(total - step.after):
         return Proof.REFUTED, "the values at the bounds do not give the result"
     return Proof.PROVED, "antiderivative differentiated back"
 
 
 def prove_minimum(step: Step, arrays: Arrays) -> Finding:
     """Stationary, and strictly convex: the only minimum."""
-    objective, (t, point) = step.before.rhs, (step.after.lhs, step.after.rhs)  # type: ignore[attr-defined]
+    objective, (t, point) = step.before.rhs, (step.after.lhs, step.after.rhs)
     slope, curvature = diff(objective, t), diff(objective, t, 2)
     if not is_zero(slope.xreplace({t: point})):
         return Proof.REFUTED, f"the derivative of {objective} does not vanish at {point}"
     if t in curvature.free_symbols or not curvature.expand().is_positive:
         return Proof.REFUTED, f"the second derivative {curvature} is not a positive constant"
-    return Proof.PROVED, f"stationary; second derivative {curvature.factor()} > 0 everywhere, so unique"
+    return (
+        Proof.PROVED,
+        f"stationary; second derivative {curvature.factor()} > 0 everywhere, so unique",
+    )
 
 
 def prove_inequality(step: Step, arrays: Arrays) -> Finding:
     """The difference equals the certificate, a square over something positive."""
     difference = step.certificate["difference"]
-    if not is_zero(step.before - step.after - difference):  # type: ignore[operator]
+    if not is_zero(step.before - step.after - difference):
         return Proof.REFUTED, "the certificate is not the difference of the two sides"
     top, bottom = fraction(together(difference))
     squares = [f for f in Mul.make_args(top) if not f.is_positive]
-    if not bottom.is_positive or not all(isinstance(f, Pow) and f.exp == 2 and f.base.is_real for f in squares):
+    if not bottom.is_positive or not all(
+        isinstance(f, Pow) and f.exp == 2 and f.base.is_real for f in squares
+    ):
         return Proof.REFUTED, f"{difference} is not a square over something positive"
     where = " and ".join(f"{f.base} = 0" for f in squares) or "nowhere"
     return Proof.PROVED, f"square over something positive; equality exactly where {where}"
@@ -223,7 +241,7 @@ def prove_concentration(step: Step, arrays: Arrays) -> Finding:
         return Proof.REFUTED, f"{spread.end} does not vanish as {width} grows"
     if not any(a.kind is Kind.WIDE for a in step.assumptions):
         return Proof.REFUTED, "the step does not say that it is a wide limit"
-    if step.before.xreplace({mean: centre.end}) != step.after:  # type: ignore[attr-defined]
+    if step.before.xreplace({mean: centre.end}) != step.after:
         return Proof.REFUTED, "something else than the mean was replaced"
     return Proof.PROVED, f"variance {spread.end} of order 1/{width}: Chebyshev, continuous mapping"
 
@@ -231,10 +249,8 @@ def prove_concentration(step: Step, arrays: Arrays) -> Finding:
 def prove_asymptotic(step: Step, arrays: Arrays) -> Finding:
     """The squared quotient is a quotient of polynomials with equal leading terms."""
     variable = step.certificate["variable"]
-    squared = cancel(together((step.before / step.after) ** 2))  # type: ignore[operator]
+    squared = cancel(together((step.before / step.after) ** 2))
     top, bottom = (Poly(part, variable) for part in fraction(squared))
     if top.degree() == bottom.degree() and is_zero(top.LC() - bottom.LC()):
         return Proof.PROVED, "leading terms of the squared quotient agree"
     return Proof.REFUTED, f"the quotient {squared} does not tend to 1"
-
-

@@ -20,7 +20,6 @@ from varlaw.symbolic.derivation import Derivation, RuleError
 from varlaw.symbolic.strategy import normal_form
 from varlaw.symbolic.terms import Expectation, IndexSum, Indicator, indicator
 
-
 Claim = tuple[Expr, Expr]
 
 
@@ -33,9 +32,11 @@ def claims(derivation: Derivation) -> list[Claim]:
     lemmas: list[Claim] = []
     for step in derivation.steps:
         if step.on_equations or step.relation != "=":
-            lemmas = [(d.start, d.end) for key in ("centre", "spread") if (d := step.certificate.get(key))]
+            lemmas = [
+                (d.start, d.end) for key in ("centre", "spread") if (d := step.certificate.get(key))
+            ]
             break
-        last = step.after  # type: ignore[assignment]
+        last = step.after
     return lemmas or [(derivation.start, last)]
 
 
@@ -45,8 +46,7 @@ def audit(law: Law) -> tuple[AssumptionReport, ...]:
     found = claims(law.derivation)
     arrays = arrays_in(law.derivation.start)
     reports = [_judge(a, found, arrays) for a in law.declared]
-    reports += [
-        AssumptionReport(str(a), False, "none") for a in law.usual if a not in law.declared]
+    reports += [AssumptionReport(str(a), False, "none") for a in law.usual if a not in law.declared]
     return tuple(reports)
 
 
@@ -127,7 +127,7 @@ def rederived(start: Expr, arrays: Mapping[str, RandomArray]) -> Derivation | No
 
 
 def _with(start: Expr, arrays: Mapping[str, RandomArray]) -> Expr:
-    return start.xreplace({a: arrays[a.name] for a in start.atoms(RandomArray)})  # type: ignore[no-any-return]
+    return start.xreplace({a: arrays[a.name] for a in start.atoms(RandomArray)})
 
 
 def sufficient(law: Law) -> tuple[tuple[str, ...], ...]:
@@ -150,9 +150,12 @@ def sufficient(law: Law) -> tuple[tuple[str, ...], ...]:
         rest = [b for b in base if b != a]
         gone = [b for b in pool if b not in rest]
         for size in range(1, len(usual) + 1):
-            better = [extra for extra in combinations(usual, size)
-                      if not any(set(extra) >= set(f) - set(rest) for f in found[1:] if a not in f)
-                      and derivable(start, end, weakened(arrays, gone, extra))]
+            better = [
+                extra
+                for extra in combinations(usual, size)
+                if not any(set(extra) >= set(f) - set(rest) for f in found[1:] if a not in f)
+                and derivable(start, end, weakened(arrays, gone, extra))
+            ]
             found += [(*rest, *extra) for extra in better]
     return tuple(tuple(map(str, sorted(group))) for group in found)
 
@@ -181,11 +184,15 @@ def _values(
 ) -> Iterator[tuple[World, dict[Basic, int], Expr, Expr]]:
     """Both sides of a claim in finite models that keep all declarations but one."""
     dims = _dimensions(start, end)
-    free = {s for s in start.free_symbols | end.free_symbols if isinstance(s, Symbol)} | _declared_symbols(arrays)
+    free = {
+        s for s in start.free_symbols | end.free_symbols if isinstance(s, Symbol)
+    } | _declared_symbols(arrays)
     for world in worlds(arrays, assumption, free - set(dims), dims):
         for indices in _places(start):
             try:
-                if not (assumption and assumption.kind is Kind.NO_ATOM) and not _without_atoms(start, world, indices):
+                if not (assumption and assumption.kind is Kind.NO_ATOM) and not _without_atoms(
+                    start, world, indices
+                ):
                     continue
                 found = Enumerator(world, indices)
                 yield world, indices, found.exact(start), found.exact(end)
@@ -223,5 +230,3 @@ def _places(start: Expr) -> list[dict[Basic, int]]:
     bound = {i for total in start.atoms(IndexSum) for i in total.bound}
     free = sorted({s for e in opened(start).atoms(Entry) for s in e.free_symbols} - bound, key=str)
     return [{s: value for s in free} for value in ((1, 2) if free else (1,))]
-
-

@@ -27,7 +27,7 @@ class Enumerator:
         self._writer = Writer({})
 
     def exact(self, e: Expr, at: dict[Basic, int] | None = None) -> Expr:
-        """The value: a SymPy number, with a symbol for each entry that stands outside expectations."""
+        """The value: a SymPy number, with a symbol for each entry outside expectations."""
         at = self.at if at is None else at
         match e:
             case Expectation():
@@ -35,7 +35,7 @@ class Enumerator:
             case Variance():
                 return _rational(self.covariance(e.args[0], e.args[0], at))
             case Covariance():
-                return _rational(self.covariance(*e.args, at))
+                return _rational(self.covariance(e.args[0], e.args[1], at))
             case Entry():
                 return self._placeholder((e.array.name, self._writer._indices(e.indices, at)))
             case Term():
@@ -48,7 +48,12 @@ class Enumerator:
                 left, right = self._writer._indices(e.args, at)
                 return Integer(1 if left == right else 0)
             case IndexSum():
-                return Add(*(self.exact(e.summand, {**at, **v}) * w for w, v in self._writer._choices(e, at)))
+                return Add(
+                    *(
+                        self.exact(e.summand, {**at, **v}) * w
+                        for w, v in self._writer._choices(e, at)
+                    )
+                )
             case IndexProduct():
                 raise NotCovered("a product over a symbolic number of factors")
             case Symbol():
@@ -76,7 +81,9 @@ class Enumerator:
             count *= size
         if count > MAX_OUTCOMES:
             raise NotCovered(f"{count} outcomes (at most {MAX_OUTCOMES})")
-        grid = np.array(list(product(*(range(size) for size in sizes))), dtype=int).reshape(count, len(sizes))
+        grid = np.array(list(product(*(range(size) for size in sizes))), dtype=int).reshape(
+            count, len(sizes)
+        )
         columns = {seed: grid[:, k] for k, seed in enumerate(seeds)}
         odds = np.ones(count, dtype=object)
         for seed, column in columns.items():
@@ -86,7 +93,7 @@ class Enumerator:
 
     @property
     def _odds(self) -> dict[Seed, tuple[int, ...]]:
-        return self.__dict__.setdefault("_odds_of", {})  # type: ignore[no-any-return]
+        return self.__dict__.setdefault("_odds_of", {})
 
     def _collect(self, e: Expr, at: dict[Basic, int], seeds: dict[Seed, int]) -> None:
         if isinstance(e, Entry):
@@ -118,8 +125,13 @@ class Enumerator:
             case Named() | Defined():
                 return self._on(e.definition, at, columns)
             case IndexSum():
-                return sum((self._on(e.summand, {**at, **v}, columns) * w
-                            for w, v in self._writer._choices(e, at)), fmpq(0))
+                return sum(
+                    (
+                        self._on(e.summand, {**at, **v}, columns) * w
+                        for w, v in self._writer._choices(e, at)
+                    ),
+                    fmpq(0),
+                )
             case Indicator():
                 z = self._on(e.args[0], at, columns)
                 holds = {">": z > 0, "<": z < 0, "=": z == 0}[e.relation]

@@ -18,11 +18,11 @@ def prove_recurrence(step: Step, arrays: Arrays) -> Finding:
     """The closed form has the initial value, and obeys the recurrence from l to l + 1."""
     facts = step.certificate
     steps: Symbol = facts["steps"]
-    value: Expr = step.after.rhs  # type: ignore[attr-defined]
-    if step.before.rhs != facts["step"]:  # type: ignore[attr-defined]
+    value: Expr = step.after.rhs
+    if step.before.rhs != facts["step"]:
         return Proof.REFUTED, "the recurrence is not the relation that was found"
-    head = step.before.lhs.xreplace({facts["index"]: steps - 1})  # type: ignore[attr-defined]
-    if head != step.after.lhs:  # type: ignore[attr-defined]
+    head = step.before.lhs.xreplace({facts["index"]: steps - 1})
+    if head != step.after.lhs:
         return Proof.REFUTED, "the closed form is not one of the sequence"
     base = _without_empty(value.subs(steps, 0), steps)
     if not is_zero(base - facts["initial"]):
@@ -45,7 +45,9 @@ def _spread_in(slope: Expr, value: Expr) -> Expr:
 def _without_empty(e: Expr, steps: Symbol) -> Expr:
     """Sums and products over nothing are 0 and 1."""
     return e.replace(
-        lambda part: isinstance(part, IndexSum) and any(r.upper - r.lower == -1 for r in part.ranges),
+        lambda part: (
+            isinstance(part, IndexSum) and any(r.upper - r.lower == -1 for r in part.ranges)
+        ),
         lambda part: Integer(0),
     ).replace(
         lambda part: isinstance(part, IndexProduct) and part.upper - part.lower == -1,
@@ -55,6 +57,7 @@ def _without_empty(e: Expr, steps: Symbol) -> Expr:
 
 def _peeled(e: Expr) -> Expr:
     """Sums to l written as sums to l - 1 and a last term; products likewise."""
+
     def last(total: IndexSum) -> Expr:
         (r,), (k,) = total.ranges, total.bound
         shorter = r.func(r.args[0], r.lower, r.upper - 1, r.args[3])
@@ -63,8 +66,11 @@ def _peeled(e: Expr) -> Expr:
     e = e.replace(lambda part: isinstance(part, IndexSum), last)
     return e.replace(
         lambda part: isinstance(part, IndexProduct),
-        lambda part: part.func(part.term, part.index, part.lower, part.upper - 1)
-        * part.term.subs(part.index, part.upper))
+        lambda part: (
+            part.func(part.term, part.index, part.lower, part.upper - 1)
+            * part.term.subs(part.index, part.upper)
+        ),
+    )
 
 
 def prove_telescoping_sum(step: Step, arrays: Arrays) -> Finding:
@@ -75,7 +81,7 @@ def prove_telescoping_sum(step: Step, arrays: Arrays) -> Finding:
         if not is_zero(partial.subs(k, k + 1) - partial - total.summand):
             return Proof.REFUTED, f"{partial} does not have the differences {total.summand}"
         after = after.xreplace({total: partial.subs(k, r.upper + 1) - partial.subs(k, r.lower)})
-    if is_zero(after - step.after):  # type: ignore[operator]
+    if is_zero(after - step.after):
         return Proof.PROVED, "the terms are differences of the partial sums given"
     return Proof.REFUTED, "the differences at the ends do not give the result"
 
@@ -87,7 +93,7 @@ def prove_telescoping_product(step: Step, arrays: Arrays) -> Finding:
         return Proof.UNCHECKED, "more than one product"
     (whole,) = products
     outside = step.before.subs(whole, Symbol("P", positive=True))
-    closed = step.after / outside.coeff(Symbol("P", positive=True))  # type: ignore[operator]
+    closed = step.after / outside.coeff(Symbol("P", positive=True))
     upper = whole.upper
     steps = next(iter(upper.free_symbols), None)
     if steps is None:

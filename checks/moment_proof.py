@@ -35,7 +35,10 @@ def prove_moments(step: Step, arrays: Mapping[str, RandomArray]) -> Finding:
                 at, writer = {**where, **here}, Writer(arrays, here)
                 if writer.value(before, at) != writer.value(after, at):
                     shown = ", ".join(f"{s} = {v}" for s, v in sorted(at.items(), key=str))
-                    return Proof.REFUTED, f"the two sides differ as moment polynomials at {shown or 'one point'}"
+                    return (
+                        Proof.REFUTED,
+                        f"the two sides differ as moment polynomials at {shown or 'one point'}",
+                    )
     except NotCovered as error:
         return Proof.UNCHECKED, str(error)
     degrees = ", ".join(f"degree {needed[d] - 1} in {d}" for d in dims)
@@ -45,9 +48,11 @@ def prove_moments(step: Step, arrays: Mapping[str, RandomArray]) -> Finding:
 def _plain(expression: Basic) -> Expr:
     """The expression with everything that goes by a name written out."""
     while True:
-        opened = expression.replace(lambda e: isinstance(e, (Named, Defined)), lambda e: e.definition)
+        opened = expression.replace(
+            lambda e: isinstance(e, (Named, Defined)), lambda e: e.definition
+        )
         if opened == expression:
-            return opened  # type: ignore[no-any-return]
+            return opened
         expression = opened
 
 
@@ -100,14 +105,20 @@ def _degree(e: Expr, dim: Symbol) -> int:
     if isinstance(e, Expectation):
         return _copies(e.args[0], dim, e)
     if isinstance(e, Variance):
-        return max(_degree(Expectation(e.args[0] ** 2), dim), 2 * _degree(Expectation(e.args[0]), dim))
+        return max(
+            _degree(Expectation(e.args[0] ** 2), dim), 2 * _degree(Expectation(e.args[0]), dim)
+        )
     if isinstance(e, Covariance):
         x, y = e.args
         apart = _degree(Expectation(x), dim) + _degree(Expectation(y), dim)
         return max(_degree(Expectation(x * y), dim), apart)
     if isinstance(e, IndexSum):
         mine = [i for r in e.ranges if dim in r.upper.free_symbols for i in r.indices]
-        loose = [r for r in e.ranges if dim in r.upper.free_symbols and len(r.indices) == 1 and not r.excluded]
+        loose = [
+            r
+            for r in e.ranges
+            if dim in r.upper.free_symbols and len(r.indices) == 1 and not r.excluded
+        ]
         whole = len(loose) == len(mine) and all(_carried(e.summand, i) for i in mine)
         return (len(mine) // 2 if whole else len(mine)) + _degree(e.summand, dim)
     if isinstance(e, Add):
@@ -146,7 +157,8 @@ def _count(e: Expr, dim: Symbol, whole: Expectation) -> tuple[int, bool]:
 def _carried(summand: Expr, index: Symbol) -> bool:
     """Whether a lone value of the index leaves an independent zero-mean factor alone."""
     return any(
-        isinstance(f, Expectation) and _carries(f.args[0], index, f) for f in Mul.make_args(summand))
+        isinstance(f, Expectation) and _carries(f.args[0], index, f) for f in Mul.make_args(summand)
+    )
 
 
 def _carries(inside: Expr, index: Symbol, whole: Expectation) -> bool:
@@ -157,10 +169,14 @@ def _carries(inside: Expr, index: Symbol, whole: Expectation) -> bool:
             continue
         array = factor.array
         alone = not array.depends and not any(
-            array.name in other.depends for other in whole.atoms(RandomArray))
-        if (array.zero_mean and array.has(Kind.INDEPENDENT_ENTRIES) and alone
-                and array.name not in events and array.name in dependent):
+            array.name in other.depends for other in whole.atoms(RandomArray)
+        )
+        if (
+            array.zero_mean
+            and array.has(Kind.INDEPENDENT_ENTRIES)
+            and alone
+            and array.name not in events
+            and array.name in dependent
+        ):
             return True
     return False
-
-

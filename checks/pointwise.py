@@ -38,7 +38,9 @@ def prove_signs(step: Step, arrays: Mapping[str, RandomArray]) -> Finding:
     for name in turned:
         if not arrays[name].has(Kind.SYMMETRIC):
             return Proof.REFUTED, f"{name} was not declared symmetric"
-        others = {a for e in step.before.atoms(Expectation) for a in e.atoms(RandomArray)} - {arrays[name]}
+        others = {a for e in step.before.atoms(Expectation) for a in e.atoms(RandomArray)} - {
+            arrays[name]
+        }
         near = [o.name for o in others if name in o.depends or o.name in arrays[name].depends]
         if near:
             return Proof.REFUTED, f"{name} depends on {near}"
@@ -47,7 +49,9 @@ def prove_signs(step: Step, arrays: Mapping[str, RandomArray]) -> Finding:
     except NotLinear as error:
         return Proof.UNCHECKED, str(error)
     for name in turned:
-        flipped = difference.xreplace({e: -e for e in difference.atoms(Entry) if e.array.name == name})
+        flipped = difference.xreplace(
+            {e: -e for e in difference.atoms(Entry) if e.array.name == name}
+        )
         difference = (difference + flipped) / 2
     return _vanishes(difference)
 
@@ -55,9 +59,9 @@ def prove_signs(step: Step, arrays: Mapping[str, RandomArray]) -> Finding:
 def _integrand(e: Basic) -> Expr:
     """The expression with E[f] replaced by f; right for what is linear in expectations."""
     if isinstance(e, Expectation):
-        return e.args[0]  # type: ignore[no-any-return]
+        return e.args[0]
     if not e.has(Expectation):
-        return e  # type: ignore[return-value]
+        return e
     if isinstance(e, Mul):
         if sum(part.has(Expectation) for part in e.args) > 1:
             raise NotLinear("a product of expectations")
@@ -82,7 +86,9 @@ def _vanishes(difference: Expr) -> Finding:
         case = dict(zip(sorted(arguments, key=str), signs, strict=True))
         left = _spread(_in_case(difference, case)).expand()
         if left != 0:
-            where = ", ".join(f"{z} {'>' if s > 0 else '<' if s < 0 else '='} 0" for z, s in case.items())
+            where = ", ".join(
+                f"{z} {'>' if s > 0 else '<' if s < 0 else '='} 0" for z, s in case.items()
+            )
             return Proof.REFUTED, f"the two sides differ by {left} where {where}"
     return Proof.PROVED, "equal case by case: each argument positive, negative, zero"
 
@@ -91,7 +97,10 @@ def _spread(e: Expr) -> Expr:
     """Sums over indices broken up term by term, so that equal parts meet."""
     return e.replace(
         lambda part: isinstance(part, IndexSum),
-        lambda part: Add(*(IndexSum(term, *part.ranges) for term in Add.make_args(part.summand.expand()))))
+        lambda part: Add(
+            *(IndexSum(term, *part.ranges) for term in Add.make_args(part.summand.expand()))
+        ),
+    )
 
 
 def _in_case(e: Expr, case: Mapping[Expr, int]) -> Expr:
@@ -123,9 +132,13 @@ def _side(e: Function, z: Expr, sign: int) -> Expr:
 def prove_no_atom(step: Step, arrays: Mapping[str, RandomArray]) -> Finding:
     """Only expectations that hold a factor 1[z = 0] went away, for a z with P(z = 0) = 0."""
     events = {e for e in step.before.atoms(Indicator) if e.relation == "="}
-    gone = step.before.replace(  # type: ignore[attr-defined]
-        lambda e: isinstance(e, Expectation) and any(event in Mul.make_args(e.args[0]) for event in events),
-        lambda e: Integer(0))
+    gone = step.before.replace(
+        lambda e: (
+            isinstance(e, Expectation)
+            and any(event in Mul.make_args(e.args[0]) for event in events)
+        ),
+        lambda e: Integer(0),
+    )
     if not any(a.kind is Kind.NO_ATOM for a in step.assumptions):
         return Proof.REFUTED, "the step does not say which event has probability zero"
     if (gone - step.after).expand() != 0:

@@ -40,7 +40,9 @@ def prove(derivation: Derivation) -> tuple[StepReport, ...]:
     """The outcomes for all steps of a derivation, in their order."""
     arrays = arrays_in(derivation.start)
     return tuple(
-        StepReport(step.rule, *prove_step(step, arrays | _arrays(step))) for step in derivation.steps)
+        StepReport(step.rule, *prove_step(step, arrays | _arrays(step)))
+        for step in derivation.steps
+    )
 
 
 def prove_law(build: Callable[[], Derivation]) -> tuple[tuple[StepReport, ...], str]:

@@ -9,7 +9,15 @@ from dataclasses import dataclass, field
 from multiprocessing import get_context
 from typing import Any
 
-from varlaw.checks.report import AssumptionReport, LawReport, Measurement, Proof, Report, StepReport, worst
+from varlaw.checks.report import (
+    AssumptionReport,
+    LawReport,
+    Measurement,
+    Proof,
+    Report,
+    StepReport,
+    worst,
+)
 from varlaw.checks.statistics import Verdict
 from varlaw.derivations import catalogue
 from varlaw.symbolic.language import Text
@@ -54,13 +62,22 @@ def reason(name: str) -> Reasoning:
     began = time.perf_counter()
     law = catalogue.find(name)
     steps, stopped = prove_law(lambda: law.derivation)
-    problems = [f"step {k} ({s.rule}): {s.why}" for k, s in enumerate(steps, 1) if s.outcome is not Proof.PROVED]
+    problems = [
+        f"step {k} ({s.rule}): {s.why}"
+        for k, s in enumerate(steps, 1)
+        if s.outcome is not Proof.PROVED
+    ]
     if stopped:
         return Reasoning("", steps, (), (), (*problems, stopped), time.perf_counter() - began)
     problems += [f"broken in a finite model: {text}" for text in counter_examples(law)]
     return Reasoning(
-        law.statement_text, steps, inherited(law), sufficient(law), tuple(problems),
-        time.perf_counter() - began)
+        law.statement_text,
+        steps,
+        inherited(law),
+        sufficient(law),
+        tuple(problems),
+        time.perf_counter() - began,
+    )
 
 
 def verify(
@@ -90,9 +107,11 @@ def verify(
     chosen = [name for name in known if not names or name in names]
     tasks = [] if steps_only else _plan(chosen, tolerance, error_rate, seed, overrides or {})
     pending = {
-        name: _Pending(known[name], sum(task.law == name for task in tasks)) for name in chosen}
+        name: _Pending(known[name], sum(task.law == name for task in tasks)) for name in chosen
+    }
     work: list[tuple[str, int | None, Callable[..., Any], Any]] = [
-        (name, None, reason, name) for name in _slowest_first(chosen)]
+        (name, None, reason, name) for name in _slowest_first(chosen)
+    ]
     work += [(task.law, k, _timed_measure, task) for k, task in enumerate(tasks)]
     finished: dict[str, LawReport] = {}
     with _results(work, jobs or os.cpu_count() or 1) as results:
@@ -143,15 +162,28 @@ def _report(part: _Pending) -> LawReport:
         verdicts.append(Verdict.UNDECIDED)
     problems = found.problems + tuple(
         f"{m.quantity} with {m.weights} weights: {m.why or m.verdict}"
-        for m in measured if m.verdict is not Verdict.VERIFIED)
+        for m in measured
+        if m.verdict is not Verdict.VERIFIED
+    )
     seconds = found.seconds + sum(s for _, s in part.measured.values())
     return LawReport(
-        part.entry.name, part.entry.family, found.statement, worst(verdicts), found.steps,
-        found.assumptions, found.sufficient, measured, round(seconds, 3), problems)
+        part.entry.name,
+        part.entry.family,
+        found.statement,
+        worst(verdicts),
+        found.steps,
+        found.assumptions,
+        found.sufficient,
+        measured,
+        round(seconds, 3),
+        problems,
+    )
 
 
 @contextmanager
-def _results(work: list[tuple[str, int | None, Callable[..., Any], Any]], jobs: int) -> Iterator[Any]:
+def _results(
+    work: list[tuple[str, int | None, Callable[..., Any], Any]], jobs: int
+) -> Iterator[Any]:
     """The results of the work in the order in which they are ready."""
     if jobs == 1 or len(work) == 1:
         yield ((name, number, call(argument)) for name, number, call, argument in work)
@@ -159,7 +191,9 @@ def _results(work: list[tuple[str, int | None, Callable[..., Any], Any]], jobs: 
     with _one_thread_each():
         pool = ProcessPoolExecutor(min(jobs, len(work)), mp_context=get_context("spawn"))
         try:
-            futures = {pool.submit(call, argument): (name, number) for name, number, call, argument in work}
+            futures = {
+                pool.submit(call, argument): (name, number) for name, number, call, argument in work
+            }
             yield _as_ready(futures)
         finally:
             for process in list((getattr(pool, "_processes", None) or {}).values()):

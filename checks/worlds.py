@@ -40,7 +40,10 @@ class Table:
 
     def moment(self, order: int) -> fmpq:
         total = sum(self.odds)
-        return sum((v**order * o for v, o in zip(self.values, self.odds, strict=True)), fmpq(0)) / total
+        return (
+            sum((v**order * o for v, o in zip(self.values, self.odds, strict=True)), fmpq(0))
+            / total
+        )
 
     def __str__(self) -> str:
         chances = [str(fmpq(o, sum(self.odds))) for o in self.odds]
@@ -61,15 +64,18 @@ class Recipe:
     """How the entries of one array are made from seeds."""
 
     table: Table
-    scale: fmpq = fmpq(1)
-    shift: fmpq = fmpq(0)
+    scale: fmpq
+    shift: fmpq
     own: Callable[[Indices], Seed] = field(default=lambda i: ("", i), compare=False)
     extra: tuple[tuple[Callable[[Indices], Seed], Table], ...] = field(default=(), compare=False)
     stretched: bool = False
     words: str = ""
 
     def columns(self, indices: Indices) -> list[tuple[Seed, Table]]:
-        return [(self.own(indices), self.table), *((seed(indices), table) for seed, table in self.extra)]
+        return [
+            (self.own(indices), self.table),
+            *((seed(indices), table) for seed, table in self.extra),
+        ]
 
     def factor(self, indices: Indices) -> fmpq:
         """The scale of an entry; it grows with the indices where entries differ in law."""
@@ -86,7 +92,7 @@ class World:
     sizes: Mapping[Basic, int]
 
     def moment(self, name: str, order: int) -> fmpq:
-        """The raw moment of the first entry of an array (entries that are alike have all the same)."""
+        """The raw moment of the first entry of an array."""
         recipe = self.recipes[name]
         total = fmpq(0)
         for k in range(order + 1):
@@ -101,7 +107,10 @@ class World:
 
 
 def worlds(
-    arrays: Mapping[str, RandomArray], dropped: Assumption | None, free: set[Symbol], dims: list[Symbol]
+    arrays: Mapping[str, RandomArray],
+    dropped: Assumption | None,
+    free: set[Symbol],
+    dims: list[Symbol],
 ) -> Iterator[World]:
     """Models that keep every declaration but `dropped`, at several sizes.
 
@@ -115,7 +124,9 @@ def worlds(
         at = dict(zip(dims, sizes, strict=True))
         for tie in ties:
             options = [
-                [(name, r) for r in _recipes(array, arrays, dropped, tie)] for name, array in arrays.items()]
+                [(name, r) for r in _recipes(array, arrays, dropped, tie)]
+                for name, array in arrays.items()
+            ]
             for choice in product(*options):
                 recipes = dict(choice)
                 symbols = _symbol_values(arrays, recipes, free, at)
@@ -129,14 +140,25 @@ def _sizes(count: int) -> Iterator[tuple[int, ...]]:
     elif count == 1:
         yield from ((2,), (1,), (3,))
     else:
-        yield from ((2, 1) + (1,) * (count - 2), (1, 2) + (1,) * (count - 2), (2, 2) + (2,) * (count - 2))
+        yield from (
+            (2, 1) + (1,) * (count - 2),
+            (1, 2) + (1,) * (count - 2),
+            (2, 2) + (2,) * (count - 2),
+        )
 
 
 def _recipes(
-    array: RandomArray, arrays: Mapping[str, RandomArray], dropped: Assumption | None, tie: tuple[str, ...]
+    array: RandomArray,
+    arrays: Mapping[str, RandomArray],
+    dropped: Assumption | None,
+    tie: tuple[str, ...],
 ) -> Iterator[Recipe]:
     """The ways tried to make one array; with `tie` (a, b) the array a is a function of b."""
-    gone = dropped.kind if dropped and dropped.subjects[0] == array.name and len(dropped.subjects) == 1 else None
+    gone = (
+        dropped.kind
+        if dropped and dropped.subjects[0] == array.name and len(dropped.subjects) == 1
+        else None
+    )
     name = array.name
     symmetric = array.has(Kind.SYMMETRIC) and gone not in (Kind.SYMMETRIC, Kind.ZERO_MEAN)
     gaussian = array.has(Kind.GAUSSIAN) and gone is not Kind.GAUSSIAN
@@ -150,7 +172,11 @@ def _recipes(
             table = OFFSET
         else:
             shift = fmpq(1)
-    words = f"{table}" + (f", times {scale}" if scale != 1 else "") + (f", plus {shift}" if shift else "")
+    words = (
+        f"{table}"
+        + (f", times {scale}" if scale != 1 else "")
+        + (f", plus {shift}" if shift != 0 else "")
+    )
     stretched = not array.has(Kind.IDENTICAL) or gone is Kind.IDENTICAL
     if stretched:
         words += ", times 1, 2, 3, ... along the indices"
@@ -174,24 +200,42 @@ def _recipes(
             more = tuple((_seed(other, place), SKEWED) for other in others)
             names = " and ".join(tied) + label
             if _uncorrelated(array, arrays[first], dropped):
-                yield Recipe(table, scale, shift, own, ((seed, FACTOR), *more), stretched,
-                             f"{words}, times a positive function of {names}")
+                yield Recipe(
+                    table,
+                    scale,
+                    shift,
+                    own,
+                    ((seed, FACTOR), *more),
+                    stretched,
+                    f"{words}, times a positive function of {names}",
+                )
             else:
-                yield Recipe(table, scale, shift, seed, more, stretched, f"{words}, a function of {names}")
+                yield Recipe(
+                    table, scale, shift, seed, more, stretched, f"{words}, a function of {names}"
+                )
         return
     extra: tuple[tuple[Callable[[Indices], Seed], Table], ...] = ()
     if dropped and dropped.kind is Kind.NO_ATOM:
         extra = ((lambda i: (f"{name} switch", ()), SWITCH),)
         if not array.zero_mean:
-            yield Recipe(table, scale, fmpq(0), own, extra, stretched, f"{words}, all 0 with probability 1/3")
+            yield Recipe(
+                table, scale, fmpq(0), own, extra, stretched, f"{words}, all 0 with probability 1/3"
+            )
             return
         extra = ()
     if independent:
         yield Recipe(table, scale, shift, own, extra, stretched, f"{words}, independent entries")
     else:
         yield Recipe(table, scale, shift, common, extra, stretched, f"{words}, all entries equal")
-        yield Recipe(table, scale, shift, own, ((lambda i: (f"{name} scale", ()), FACTOR),), stretched,
-                     f"{words}, all entries times one positive factor")
+        yield Recipe(
+            table,
+            scale,
+            shift,
+            own,
+            ((lambda i: (f"{name} scale", ()), FACTOR),),
+            stretched,
+            f"{words}, all entries times one positive factor",
+        )
 
 
 _PLACES: dict[str, Callable[[Indices], Indices]] = {
@@ -210,7 +254,11 @@ def _seed(name: str, place: Callable[[Indices], Indices]) -> Callable[[Indices],
 
 
 def _uncorrelated(array: RandomArray, other: RandomArray, dropped: Assumption | None) -> bool:
-    if dropped and dropped.kind is Kind.UNCORRELATED and set(dropped.subjects) == {array.name, other.name}:
+    if (
+        dropped
+        and dropped.kind is Kind.UNCORRELATED
+        and set(dropped.subjects) == {array.name, other.name}
+    ):
         return False
     return other.name in array.uncorrelated
 
@@ -226,7 +274,10 @@ def _scale(array: RandomArray) -> fmpq:
 
 
 def _symbol_values(
-    arrays: Mapping[str, RandomArray], recipes: Mapping[str, Recipe], free: set[Symbol], sizes: Mapping[Symbol, int]
+    arrays: Mapping[str, RandomArray],
+    recipes: Mapping[str, Recipe],
+    free: set[Symbol],
+    sizes: Mapping[Symbol, int],
 ) -> dict[Basic, Rational] | None:
     """Values of the symbols that the declarations speak of; None if they contradict one another."""
     world = World(recipes, {}, sizes)
@@ -245,9 +296,14 @@ def _symbol_values(
             target = Rational(int(actual.p), int(actual.q))
             terms = {term: Dummy(str(term)) for term in value.atoms(Term)}
             gap = opened(value).xreplace(terms).xreplace(dict(sizes)).xreplace(known)
-            gap = gap.xreplace({dummy: known.get(term, term) for term, dummy in terms.items()}) - target
+            gap = (
+                gap.xreplace({dummy: known.get(term, term) for term, dummy in terms.items()})
+                - target
+            )
             unknown = sorted(  # the layer index of a term is no unknown
-                gap.atoms(Symbol, Term) - {s for t in gap.atoms(Term) for s in t.free_symbols}, key=str)
+                gap.atoms(Symbol, Term) - {s for t in gap.atoms(Term) for s in t.free_symbols},
+                key=str,
+            )
             if not unknown:
                 if gap != 0:
                     return None

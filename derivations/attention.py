@@ -3,18 +3,27 @@
 from varlaw.derivations.catalogue import law
 from varlaw.symbolic.arrays import dimensions, indices, random_array
 from varlaw.symbolic.derivation import Derivation, derive
-from varlaw.symbolic.sequences import named
+from varlaw.symbolic.sequences import Named, named
 from varlaw.symbolic.terms import Expectation, Sum, Variance
 
 d = dimensions("d")
 i = indices("i")
 
-MOMENT = ("unfold", "expand", "linearity", "independence", "coincidence", "independence", "identical", "count")
+MOMENT = (
+    "unfold",
+    "expand",
+    "linearity",
+    "independence",
+    "coincidence",
+    "independence",
+    "identical",
+    "count",
+)
 
 
-def logit(**declared: bool):  # type: ignore[no-untyped-def]
+def logit(gaussian: bool = False) -> Named:
     """q.k of two vectors with iid entries of mean 0 and variance 1."""
-    q, k = (random_array(name, mean=0, variance=1, **declared) for name in "qk")
+    q, k = (random_array(name, mean=0, variance=1, gaussian=gaussian) for name in "qk")
     return named("a", Sum(q[i] * k[i], (i, 1, d)))
 
 
@@ -86,6 +95,15 @@ def attention_qk_kurtosis() -> Derivation:
     return (
         derive(Expectation(a**4) / spread**2)
         .by("earlier", name="v")
-        .by("unfold", "expand", "linearity", "independence", "coincidence", "independence", "identical", "count")
+        .by(
+            "unfold",
+            "expand",
+            "linearity",
+            "independence",
+            "coincidence",
+            "independence",
+            "identical",
+            "count",
+        )
         .by("algebra", form="expand")
     )

@@ -43,7 +43,7 @@ def backward() -> Derivation:
     name="he-backward",
     family="backward",
     title="The backward pass through ReLU keeps the second moment at variance 2/fan-out",
-    regime="at initialisation, exactly at finite width, for a centred probe independent of the weights",
+    regime="at initialisation, exactly at finite width; the probe is centred and independent",
     sources=("he2015",),
     usual=("x: zero mean", "w: independent entries", "w: Gaussian"),
 )
@@ -61,5 +61,3 @@ def he_backward() -> Derivation:
         .by("solve", unknown=s2)
         .by("call", name=Variance(w[i, j]))
     )
-
-

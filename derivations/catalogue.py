@@ -74,8 +74,14 @@ class Law(Documented):
         from varlaw.symbolic.printers.account import Account
 
         entry = self.entry
-        return Account(self.derivation, entry.name, entry.title, entry.regime, entry.note,
-                       tuple(map(source, entry.sources)))
+        return Account(
+            self.derivation,
+            entry.name,
+            entry.title,
+            entry.regime,
+            entry.note,
+            tuple(map(source, entry.sources)),
+        )
 
     @property
     def declared(self) -> tuple["Assumption", ...]:
@@ -86,7 +92,9 @@ class Law(Documented):
         """Those used by a step that are no property of one array."""
         from varlaw.symbolic.assumptions import Kind
 
-        return frozenset(a for a in self.derivation.assumptions if a.kind in (Kind.NO_ATOM, Kind.WIDE))
+        return frozenset(
+            a for a in self.derivation.assumptions if a.kind in (Kind.NO_ATOM, Kind.WIDE)
+        )
 
     @property
     def usual(self) -> tuple["Assumption", ...]:
@@ -105,7 +113,9 @@ def declared(start: Any) -> frozenset["Assumption"]:
     families = {e.array.name for e in start.atoms(Variable) if e.indices}
     of_families = (Kind.INDEPENDENT_ENTRIES, Kind.IDENTICAL)
     found = {
-        a for array in arrays.values() for a in array.assumptions()
+        a
+        for array in arrays.values()
+        for a in array.assumptions()
         if array.name in families or a.kind not in of_families
     }
     for left, right in combinations(sorted(arrays), 2):
@@ -129,8 +139,15 @@ def parse_assumption(text: str) -> "Assumption":
 
 
 def law(
-    *, name: str, family: str, title: str, regime: str, sources: tuple[str, ...],
-    usual: tuple[str, ...] = (), rests_on: tuple[str, ...] = (), note: str = "",
+    *,
+    name: str,
+    family: str,
+    title: str,
+    regime: str,
+    sources: tuple[str, ...],
+    usual: tuple[str, ...] = (),
+    rests_on: tuple[str, ...] = (),
+    note: str = "",
 ) -> Callable[[Callable[[], "Derivation"]], Law]:
     """Make the function that gives a derivation into the law called `name`.
 

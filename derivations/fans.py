@@ -51,11 +51,7 @@ def xavier() -> Derivation:
 )
 def xavier_harmonic() -> Derivation:
     forward, back = named("t_in", lecun.derivation.end), named("t_out", backward.derivation.end)
-    return (
-        derive(harmonic_mean(forward, back))
-        .by("definition")
-        .by("earlier")
-    )
+    return derive(harmonic_mean(forward, back)).by("definition").by("earlier")
 
 
 @law(
@@ -171,5 +167,3 @@ def means_inequality() -> Derivation:
         .by("bound", by=arithmetic_mean(m, n).definition)
         .by("bound", by=geometric_mean(m, n).definition)
     )
-
-

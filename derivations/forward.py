@@ -58,8 +58,15 @@ def linear_fourth() -> Derivation:
     x, w = random_array("x", second_moment="q"), random_array("w", mean=0, second_moment="s2")
     y = named("y", Sum(x[i] * w[i, j], (i, 1, m)), j)
     return derive(Expectation(y**4)).by(
-        "unfold", "expand", "linearity", "independence", "coincidence", "independence", "identical",
-        "count")
+        "unfold",
+        "expand",
+        "linearity",
+        "independence",
+        "coincidence",
+        "independence",
+        "identical",
+        "count",
+    )
 
 
 @law(

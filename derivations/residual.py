@@ -3,7 +3,14 @@
 from sympy import Expr, Integer, Symbol, sqrt
 
 from varlaw.derivations.catalogue import law
-from varlaw.symbolic.arrays import RandomArray, dimensions, indices, positive, random_array, random_variable
+from varlaw.symbolic.arrays import (
+    RandomArray,
+    dimensions,
+    indices,
+    positive,
+    random_array,
+    random_variable,
+)
 from varlaw.symbolic.derivation import Derivation, derive
 from varlaw.symbolic.sequences import Branch, IndexProduct, Named, Term, named
 from varlaw.symbolic.terms import Covariance, Expectation, IndexSum, Sum, Variance
@@ -36,7 +43,7 @@ def residual_sum() -> Derivation:
     name="residual-branch",
     family="residual",
     title="A branch whose last layer is linear with centred weights is uncorrelated with its input",
-    regime="at initialisation, exactly at finite width; the branch may depend on x in any other way",
+    regime="at initialisation, exactly at finite width; else the branch may depend on x",
     sources=("zhang2019",),
     usual=("h independent of x", "w: independent entries", "w: identically distributed"),
 )
@@ -46,13 +53,14 @@ def residual_branch() -> Derivation:
     w = random_array("w", mean=0, independent=False, identical=False)
     f = named("F", Sum(h[j] * w[j, i], (j, 1, n)), i)
     return derive(Covariance(x, f)).by(
-        "moments", "unfold", "expand", "linearity", "independence", "identical")
+        "moments", "unfold", "expand", "linearity", "independence", "identical"
+    )
 
 
 @law(
     name="residual-drop-path",
     family="residual",
-    title="Dropping a branch with probability 1 - p and scaling by 1/p raises only its own second moment",
+    title="Drop-path with keep rate p and scale 1/p raises only the branch's own second moment",
     regime="exact; the branch may depend on x in any way, the drop on neither",
     sources=("huang2016",),
     usual=("F independent of x", "x: zero mean", "F: zero mean"),
@@ -63,7 +71,8 @@ def residual_drop_path() -> Derivation:
     f = random_variable("F", second_moment=r, depends_on=[x.array])
     b = random_variable("b", mean=1, second_moment=1 / p)
     return derive(Expectation((x + b * f) ** 2)).by(
-        "expand", "linearity", "independence", "identical")
+        "expand", "linearity", "independence", "identical"
+    )
 
 
 def stream() -> tuple[RandomArray, RandomArray]:
@@ -135,7 +144,7 @@ def post_norm_energy() -> Derivation:
 @law(
     name="post-norm-layernorm",
     family="residual",
-    title="Real LayerNorm: the identity weight tends to (1 + s2)^(-l/2) with the width, error O(1/d)",
+    title="Real LayerNorm: the identity weight tends to (1 + s2)^(-l/2), with error O(1/d)",
     regime="wide limit d to infinity at fixed depth l; error of order 1/d",
     sources=("xiong2020",),
 )
@@ -153,11 +162,11 @@ def post_norm_layernorm() -> Derivation:
     name="post-norm-gradient",
     family="residual",
     title="Post-Norm gradients: each layer multiplies the second moment by (1 + g)/(1 + s2)",
-    regime="exact recursion, for a probe independent of the branch Jacobians; g is their backward gain",
+    regime="exact recursion, for a probe independent of the branches; g is their backward gain",
     sources=("xiong2020",),
     usual=("p: zero mean",),
     rests_on=("post-norm-decay",),
-    note="With equal gains g = s2 the factor is 1: the total gradient does not vanish, only the identity path does.",
+    note="At g = s2 the factor is 1: the whole gradient stays, only the identity path vanishes.",
 )
 def post_norm_gradient() -> Derivation:
     scale = named("a", post_norm_decay.derivation.after("identical").expand().coeff(stream()[0][t]))
@@ -165,7 +174,17 @@ def post_norm_gradient() -> Derivation:
     return (
         derive(Expectation(back**2))
         .by("earlier", name="a")
-        .by("unfold", "expand", "linearity", "constants", "independence", "kronecker", "collapse", "identical", "count")
+        .by(
+            "unfold",
+            "expand",
+            "linearity",
+            "constants",
+            "independence",
+            "kronecker",
+            "collapse",
+            "identical",
+            "count",
+        )
         .by("algebra", form="factor")
         .by("call", name=Term("v", t + 1))
         .by("iterate", previous=Term("v", t), index=t, steps=l, initial=Term("v", 0))
@@ -210,11 +229,7 @@ def pre_norm_growth() -> Derivation:
 )
 def pre_norm_std() -> Derivation:
     spread = named("v", pre_norm_growth.derivation.end.subs(s2, 1), l)
-    return (
-        derive(sqrt(spread))
-        .by("earlier")
-        .by("asymptotic", to=sqrt(l), variable=l)
-    )
+    return derive(sqrt(spread)).by("earlier").by("asymptotic", to=sqrt(l), variable=l)
 
 
 @law(
@@ -241,7 +256,7 @@ def pre_norm_expansion() -> Derivation:
     name="pre-norm-gradient",
     family="residual",
     title="Pre-Norm gradients: the second moment grows by the product of 1 + g/(t + 1)",
-    regime="exact recursion, for a probe independent of the branch Jacobians; g is their backward gain",
+    regime="exact recursion, for a probe independent of the branches; g is their backward gain",
     sources=("xiong2020",),
     usual=("p: zero mean",),
     rests_on=("pre-norm-growth",),
@@ -251,7 +266,16 @@ def pre_norm_gradient() -> Derivation:
     back = backward_stream(Integer(1), gain=g / spread)
     return (
         derive(Expectation(back**2))
-        .by("unfold", "expand", "linearity", "independence", "kronecker", "collapse", "identical", "count")
+        .by(
+            "unfold",
+            "expand",
+            "linearity",
+            "independence",
+            "kronecker",
+            "collapse",
+            "identical",
+            "count",
+        )
         .by("earlier", name="s")
         .by("algebra", form="factor")
         .by("call", name=Term("v", t + 1))
@@ -268,8 +292,6 @@ def pre_norm_gradient() -> Derivation:
     rests_on=("pre-norm-gradient",),
 )
 def pre_norm_gradient_unit() -> Derivation:
-    return (
-        pre_norm_gradient.derivation
-        .by("substitute", values={g: Integer(1)}, because="at unit backward gain g = 1")
-        .by("telescope")
-    )
+    return pre_norm_gradient.derivation.by(
+        "substitute", values={g: Integer(1)}, because="at unit backward gain g = 1"
+    ).by("telescope")

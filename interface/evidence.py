@@ -92,7 +92,7 @@ def text(
 
 
 def _table(laws: Sequence[LawReport]) -> Table:
-    titles = ("law", "statement", "steps", "assumptions", "measured", "claimed", "verdict")
+    titles = ("law", "steps", "assumptions", "measured", "claimed", "verdict", "statement")
     return Table(titles, [_row(law) for law in laws], ("statement", "assumptions", "steps"))
 
 
@@ -100,12 +100,12 @@ def _row(law: LawReport) -> tuple[Cell, ...]:
     shown = shown_measurement(law)
     return (
         Cell(law.name),
-        Cell(law.statement),
         Cell(_steps(law)),
         Cell(_assumptions(law)),
         Cell(_measured(shown) if shown else ""),
         Cell(f"{shown.claimed:.6g}" if shown else ""),
         Cell(str(law.verdict), COLOURS[law.verdict]),
+        Cell(law.statement),
     )
 
 

@@ -26,7 +26,7 @@ class Moment(Expr):
 
     def __new__(cls, name: Str, order: Expr) -> "Moment":
         moment = Expr.__new__(cls, name, Integer(order))
-        return moment  # type: ignore[no-any-return]
+        return moment
 
     @property
     def name(self) -> str:
@@ -55,11 +55,17 @@ class RandomArray(Basic):
     """
 
     def __new__(
-        cls, name: Str, mean: Basic, scale: Tuple, higher: Tuple, properties: Tuple,
-        depends: Tuple, uncorrelated: Tuple,
+        cls,
+        name: Str,
+        mean: Basic,
+        scale: Tuple,
+        higher: Tuple,
+        properties: Tuple,
+        depends: Tuple,
+        uncorrelated: Tuple,
     ) -> "RandomArray":
         made = Basic.__new__(cls, name, mean, scale, higher, properties, depends, uncorrelated)
-        return made  # type: ignore[no-any-return]
+        return made
 
     @property
     def name(self) -> str:
@@ -67,7 +73,7 @@ class RandomArray(Basic):
 
     @property
     def mean(self) -> Expr | None:
-        return None if self.args[1] == FREE else self.args[1]  # type: ignore[return-value]
+        return None if self.args[1] == FREE else self.args[1]
 
     @property
     def properties(self) -> frozenset[Kind]:
@@ -118,7 +124,7 @@ class RandomArray(Basic):
             return Integer(0)
         for known, value in self.args[3].args:
             if known == order:
-                return value  # type: ignore[no-any-return]
+                return value
         name = self.args[0]
         mean = Moment(name, Integer(1)) if self.mean is None else self.mean
         if order == 1:
@@ -128,8 +134,15 @@ class RandomArray(Basic):
             if order == 2:
                 return variance
             return sum(
-                (binomial(order, 2 * k) * factorial2(2 * k - 1) * variance**k * mean ** (order - 2 * k)
-                 for k in range(order // 2 + 1)), Integer(0))
+                (
+                    binomial(order, 2 * k)
+                    * factorial2(2 * k - 1)
+                    * variance**k
+                    * mean ** (order - 2 * k)
+                    for k in range(order // 2 + 1)
+                ),
+                Integer(0),
+            )
         return self._second(mean) if order == 2 else Moment(name, Integer(order))
 
     def _second(self, mean: Expr) -> Expr:
@@ -166,7 +179,9 @@ class RandomArray(Basic):
 
     def related(self, depends: Iterable[str], uncorrelated: Iterable[str]) -> "RandomArray":
         """The same array with other relations to the other arrays."""
-        return RandomArray(*self.args[:5], _names(depends), _names(uncorrelated))
+        name, mean, scale, higher, properties, *_ = self.args
+        near = _names(uncorrelated)
+        return RandomArray(name, mean, scale, higher, properties, _names(depends), near)
 
     def _sympystr(self, printer: Any) -> str:
         return self.name
@@ -182,11 +197,11 @@ class Entry(Expr):
         checked = [Integer(k) if isinstance(k, int) else k for k in indices]
         if not all(isinstance(k, Expr) for k in checked):
             raise TypeError(f"indices of {array.name} are index symbols or integers")
-        return Expr.__new__(cls, array, *checked)  # type: ignore[no-any-return]
+        return Expr.__new__(cls, array, *checked)
 
     @property
     def array(self) -> RandomArray:
-        return self.args[0]  # type: ignore[no-any-return]
+        return self.args[0]
 
     @property
     def indices(self) -> tuple[Expr, ...]:
@@ -258,16 +273,23 @@ def random_array(
     if moments and any(order < 3 for order in moments):
         raise DeclarationError(f"{name}: moments of order 1 and 2 are the mean and the variance")
     flags = {
-        Kind.INDEPENDENT_ENTRIES: independent, Kind.IDENTICAL: identical,
-        Kind.SYMMETRIC: symmetric, Kind.GAUSSIAN: gaussian,
+        Kind.INDEPENDENT_ENTRIES: independent,
+        Kind.IDENTICAL: identical,
+        Kind.SYMMETRIC: symmetric,
+        Kind.GAUSSIAN: gaussian,
     }
-    higher = Tuple(*(Tuple(Integer(k), _value(v, real=True)) for k, v in sorted((moments or {}).items())))
+    higher = Tuple(
+        *(Tuple(Integer(k), _value(v, real=True)) for k, v in sorted((moments or {}).items()))
+    )
     near = {a.name for a in uncorrelated_with}
     return RandomArray(
         Str(read(name).name if isinstance(read(name), Symbol) else _bad_name(name)),
-        FREE if average is None else average, scale, higher,
+        FREE if average is None else average,
+        scale,
+        higher,
         _kinds(k for k, on in flags.items() if on),
-        _names({a.name for a in depends_on} | near), _names(near),
+        _names({a.name for a in depends_on} | near),
+        _names(near),
     )
 
 
@@ -276,7 +298,7 @@ def _bad_name(name: str) -> str:
 
 
 def random_variable(name: str, **declared: Any) -> Entry:
-    """A single random variable: the entry of an array without indices; options as `random_array`."""
+    """A single random variable: an entry without indices; options as for `random_array`."""
     return random_array(name, **declared)[()]
 
 

@@ -76,11 +76,11 @@ class Arrow(Basic):
 
     @property
     def lhs(self) -> Expr:
-        return self.args[0]  # type: ignore[no-any-return]
+        return self.args[0]
 
     @property
     def rhs(self) -> Expr:
-        return self.args[1]  # type: ignore[no-any-return]
+        return self.args[1]
 
     @property
     def sign(self) -> str:
@@ -117,7 +117,11 @@ def named_rule(name: str) -> Rule:
 
 def sign_of(statement: Any) -> str:
     """The sign of a relation: = >= <= -> or ~."""
-    return statement.sign if isinstance(statement, Arrow) else {"==": "="}.get(statement.rel_op, statement.rel_op)
+    return (
+        statement.sign
+        if isinstance(statement, Arrow)
+        else {"==": "="}.get(statement.rel_op, statement.rel_op)
+    )
 
 
 def relation_text(statement: Any) -> str:
@@ -170,14 +174,14 @@ class Derivation(Documented):
         if not self.steps:
             return self.start
         last = self.steps[-1]
-        return last.after.rhs if last.on_equations else last.after  # type: ignore[attr-defined, return-value]
+        return last.after.rhs if last.on_equations else last.after
 
     @property
     def head(self) -> Expr:
         """The left-hand side of the statement."""
         for step in reversed(self.steps):
             if step.on_equations:
-                return step.after.lhs  # type: ignore[attr-defined, no-any-return]
+                return step.after.lhs
         return self.start
 
     @property
@@ -202,7 +206,7 @@ class Derivation(Documented):
         """The expression that the first step by `rule` gave. Raises RuleError if there is none."""
         for step in self.steps:
             if step.rule == rule:
-                return step.after.rhs if step.on_equations else step.after  # type: ignore[attr-defined, return-value]
+                return step.after.rhs if step.on_equations else step.after
         raise RuleError(f"no step by the rule {rule!r}")
 
     @property
@@ -239,8 +243,15 @@ class Derivation(Documented):
         if outcome.after == before:
             return self
         step = Step(
-            before, outcome.after, outcome.relation, name, outcome.reason or found.reason,
-            frozenset(used), found.checker, outcome.certificate)
+            before,
+            outcome.after,
+            outcome.relation,
+            name,
+            outcome.reason or found.reason,
+            frozenset(used),
+            found.checker,
+            outcome.certificate,
+        )
         return Derivation(self.start, (*self.steps, step))
 
 

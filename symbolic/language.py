@@ -7,13 +7,13 @@ method that evaluates strings.
 from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import Any, TypeAlias
 
 from lark import Lark, Token, Tree
 from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedToken
 from sympy import Expr, Integer, Pow, Rational, Symbol, sqrt
 
-Text = str | int | float | Expr
+Text: TypeAlias = str | int | float | Expr
 
 MAX_CHARACTERS = 1000
 MAX_DEPTH = 60
@@ -70,7 +70,11 @@ def _build(node: Any, names: Mapping[str, Expr], kind: dict[str, bool], depth: i
     if node.data == "name":
         name = str(node.children[0])
         return names[name] if name in names else Symbol(name, **kind)
-    parts = [_build(child, names, kind, depth + 1) for child in node.children if not isinstance(child, Token)]
+    parts = [
+        _build(child, names, kind, depth + 1)
+        for child in node.children
+        if not isinstance(child, Token)
+    ]
     match node.data:
         case "add":
             return parts[0] + parts[1]
@@ -92,7 +96,9 @@ def _build(node: Any, names: Mapping[str, Expr], kind: dict[str, bool], depth: i
 
 def _power(base: Expr, exponent: Expr) -> Expr:
     if exponent.is_number and (not exponent.is_Rational or abs(exponent) > MAX_EXPONENT):
-        raise ReadingError(f"exponent {exponent} is out of range (rational, at most {MAX_EXPONENT})")
+        raise ReadingError(
+            f"exponent {exponent} is out of range (rational, at most {MAX_EXPONENT})"
+        )
     if base.is_Rational and not exponent.is_number:
         return Pow(base, exponent, evaluate=False)
     if base == 0 and exponent.is_negative:

@@ -7,20 +7,22 @@ from varlaw.symbolic.language import MAX_DIGITS, ReadingError
 
 def product(factors: list[Expr]) -> Expr:
     """The product; a number times a sum stays as it was written."""
-    number = [f for f in factors if f.is_Rational and f != 1]
+    numbers = [f for f in factors if f.is_Rational and f != 1]
     rest = [f for f in factors if not f.is_Rational]
-    if len(number) == 1 and len(rest) == 1 and isinstance(rest[0], Add):
-        return Mul(number[0], rest[0], evaluate=False)
+    if len(numbers) == 1 and len(rest) == 1 and isinstance(rest[0], Add):
+        return Mul(numbers[0], rest[0], evaluate=False)
     return Mul(*factors)
 
 
 def negative(value: Expr) -> Expr:
+    """Minus a value; a number times a sum stays one."""
     if isinstance(value, Mul) and len(value.args) == 2 and isinstance(value.args[1], Add):
         return Mul(-value.args[0], value.args[1], evaluate=value.args[0] == -1)
     return -value
 
 
 def number(text: str) -> Expr:
+    """A decimal as an exact rational. Raises ReadingError for one with too many digits."""
     whole, _, fraction = text.partition(".")
     if len(text) > MAX_DIGITS:
         raise ReadingError(f"number with more than {MAX_DIGITS} digits")
@@ -28,6 +30,7 @@ def number(text: str) -> Expr:
 
 
 def power(base: Expr, exponent: Expr) -> Expr:
+    """A power. Raises ReadingError for 0 to a negative power and for numbers that are too large."""
     if exponent.is_number and base.is_number:
         size = len(str(base)) * abs(exponent) if exponent.is_Rational else MAX_DIGITS + 1
         if size > MAX_DIGITS:

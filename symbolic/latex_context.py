@@ -10,7 +10,7 @@ import varlaw.symbolic.means  # noqa: F401  (its functions are among those found
 from varlaw.symbolic.activations import Activation
 from varlaw.symbolic.arrays import Entry, Moment, RandomArray
 from varlaw.symbolic.latex_source import flat
-from varlaw.symbolic.notation import PLAIN, Label, Notation, written
+from varlaw.symbolic.notation import PLAIN, Label, Notation, joined
 from varlaw.symbolic.sequences import Branch, Defined, Named, Term
 
 Key = tuple[str, str, str]  # core, subscript, superscript, without spaces
@@ -96,10 +96,8 @@ def _admit_named(context: Context, atom: Named, notation: Notation) -> None:
     from varlaw.symbolic.printers.mathematics import LatexMath
 
     label = notation.label(atom.name, indexed=True)
-    joined = written("x", atom.indices, LatexMath(notation)).partition("_")[2].removeprefix("{")
-    whole = Label(
-        label.core, ", ".join(filter(None, (label.sub, joined.removesuffix("}")))), label.sup
-    )
+    inside = joined(atom.indices, LatexMath(notation))
+    whole = Label(label.core, ", ".join(filter(None, (label.sub, inside))), label.sup)
     context.exact[key(whole)] = atom
     if all(isinstance(index, Symbol) for index in atom.indices):
 

@@ -67,8 +67,8 @@ def read_chain(text: str, context: Context) -> list[Any]:
     try:
         tree = _parser().parse(source)
     except UnexpectedInput as error:
-        place = getattr(error, "pos_in_stream", None)
-        near = source[place : place + 20].strip() if isinstance(place, int) and place >= 0 else ""
+        place = -1 if getattr(error, "token", None) == "" else error.pos_in_stream
+        near = source[place or 0 :][:20].strip() if place != -1 else ""
         where = f" at {near!r}" if near else ": it ends too early"
         raise ReadingError(f"cannot read this LaTeX{where}") from None
     return _Builder(source, context).chain(tree)
@@ -154,9 +154,9 @@ class _Builder:
             found.append((node.data == "subtract", node.children[1]))
             node = node.children[0]
         yield self.value(node, depth + 1)
-        for negative, term in reversed(found):
+        for minus, term in reversed(found):
             value = self.value(term, depth + 1)
-            yield negative(value) if negative else value
+            yield negative(value) if minus else value
 
     def factors(self, node: Any, depth: int) -> list[Expr]:
         """The factors of a product, with functions such as F_t(x) put together."""
@@ -168,17 +168,21 @@ class _Builder:
         nodes.append((node, True))
         nodes.reverse()
         found: list[Expr] = []
-        for place, (part, apart) in enumerate(nodes):
-            head = self.branch(nodes[place - 1][0], depth) if place and not apart else None
-            if head is not None and part.data == "brackets":
-                found.append(head(self.value(part, depth + 1)))
-            elif head is not None and part.data == "power" and part.children[0].data == "brackets":
-                inner, exponent = (self.value(p, depth + 1) for p in part.children)
-                found.append(power(head(inner), exponent))
-            elif self.branch(part, depth) is None:
-                found.append(self.value(part, depth + 1))
-            elif place + 1 == len(nodes):
-                raise ReadingError(f"{self.text(part)} is a function without its argument")
+        waiting = None  # a function whose argument comes next
+        for part, apart in nodes:
+            inner = part.children[0] if part.data == "power" else part
+            if waiting is None:
+                waiting = self.branch(part, depth)
+                found += [] if waiting else [self.value(part, depth + 1)]
+                continue
+            if apart or inner.data != "brackets":
+                break
+            value = waiting(self.value(inner, depth + 1))
+            raised = part is not inner
+            found.append(power(value, self.value(part.children[1], depth + 1)) if raised else value)
+            waiting = None
+        if waiting:
+            raise ReadingError("a function such as F_t without its argument")
         return found
 
     def branch(self, node: Any, depth: int) -> Any:
@@ -292,10 +296,10 @@ class _Builder:
     def name(self, node: Any, depth: int) -> Expr:
         core, lower, upper = self.scripts(node)
         _, sub, sup = self.key(node)
-        for known, power in (((core, sub, sup), None), ((core, sub, ""), upper)):
+        for known, exponent in (((core, sub, sup), None), ((core, sub, ""), upper)):
             for meanings in (self.bound, self.context.exact, self.context.bare):
                 if known in meanings:
-                    return self._raised(meanings[known], power, depth)
+                    return self._raised(meanings[known], exponent, depth)
         for family in self.context.families.get(core, ()):
             if flat(family.label.sup) not in ("", sup):
                 continue
@@ -306,10 +310,12 @@ class _Builder:
                 )
         if core == r"\delta" and (pair := self.indices(lower, "", 2, depth)):
             return Delta(*pair)
+        if self.branch(node, depth):
+            raise ReadingError("a function such as F_t without its argument")
         raise ReadingError(f"unknown name {self.text(node)!r}")
 
-    def _raised(self, value: Expr, power: Any, depth: int) -> Expr:
-        return value if power is None else power(value, self.value(power, depth + 1))
+    def _raised(self, value: Expr, exponent: Any, depth: int) -> Expr:
+        return value if exponent is None else power(value, self.value(exponent, depth + 1))
 
     def indices(self, lower: Any, start: str, arity: int, depth: int) -> list[Expr] | None:
         """The indices in a subscript, behind what belongs to the label; None if they do not fit."""
@@ -319,7 +325,7 @@ class _Builder:
         for own in flat(start).split(",") if start else ():
             if not parts or self.text(parts.pop(0)) != own:
                 return None
-        if len(parts) == 1 != arity:
+        if len(parts) == 1 and parts[0].data == "beside":
             chain, parts = parts[0], []
             while chain.data == "beside":
                 parts.insert(0, chain.children[-1])

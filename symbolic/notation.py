@@ -131,9 +131,13 @@ PLAIN = Notation()
 def written(name: str, indices: Iterable[Any], printer: Any, exp: str | None = None) -> str:
     """An indexed name in the notation of the printer; plain names in SymPy's own printers."""
     labels: Notation = getattr(printer, "notation", PLAIN)
+    return labels.label(name, indexed=True).written(joined(indices, printer), exp or "")
+
+
+def joined(indices: Iterable[Any], printer: Any) -> str:
+    """Indices side by side where each is one letter, with commas otherwise."""
     texts = [printer.doprint(k) for k in indices]
-    joined = (" " if all(len(t) == 1 for t in texts) else ", ").join(texts)
-    return labels.label(name, indexed=True).written(joined, exp or "")
+    return (" " if all(len(t) == 1 for t in texts) else ", ").join(texts)
 
 
 def raised(body: str, exp: str | None) -> str:

@@ -7,8 +7,21 @@ from varlaw.symbolic.assumptions import Kind
 from varlaw.symbolic.derivation import Derivation, RuleError, derive
 from varlaw.symbolic.terms import Expectation, factors
 
-PREPARE = ("moments", "activation", "linearity", "constants", "symmetry", "indicators", "no-atom",
-           "unfold", "expand", "linearity", "constants", "uncorrelated", "independence")
+PREPARE = (
+    "moments",
+    "activation",
+    "linearity",
+    "constants",
+    "symmetry",
+    "indicators",
+    "no-atom",
+    "unfold",
+    "expand",
+    "linearity",
+    "constants",
+    "uncorrelated",
+    "independence",
+)
 FINISH = ("collapse", "independence", "uncorrelated", "identical", "count", "constants")
 MAX_ROUNDS = 12
 
@@ -27,10 +40,7 @@ def normal_form(start: Expr) -> Derivation:
         for name in PREPARE:
             chain = chain.by_if(name)
         paired = chain.by_if("kronecker")
-        if paired is chain:
-            chain = chain.by_if("coincidence")
-        else:
-            chain = paired
+        chain = chain.by_if("coincidence") if paired is chain else paired
         for name in FINISH:
             chain = chain.by_if(name)
         if chain.end == before or not chain.end.has(Expectation):

@@ -25,6 +25,7 @@ PROBE = LAWS["uniform"]
 m, n = dimensions("m n")
 j, k = indices("j k")
 g, x = random_array("g"), random_array("x")
+centred = random_array("g", mean=0)
 
 
 def pull_back(probe: Draws, weights: Draws) -> Draws:
@@ -94,7 +95,7 @@ def masked_moment(case: Case, number: int, first: int, second: int) -> Expr:
 
     def pulled(channel: int) -> Expr:
         return sum(
-            (g[c] * w[channel] * mask for c, (w, mask) in enumerate(zip(columns, masks, strict=True), 1)),
+            (centred[c] * w[channel] * mask for c, (w, mask) in enumerate(zip(columns, masks, strict=True), 1)),
             Integer(0))
 
     laws = {"g": PROBE, "x": INPUT, "u": case.weights, "v": case.weights}

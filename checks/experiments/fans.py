@@ -202,7 +202,7 @@ def xavier_quadratic_slope(case: Case) -> Trial:
 
 @experiment(
     law="xavier-quadratic", quantity="(E[f] - 1)^2 + (E[b] - 1)^2",
-    weights=("uniform", "skewed"), m=2, n=7)
+    weights=("uniform", "rademacher"), m=3, n=12)
 def xavier_quadratic_error(case: Case) -> Trial:
     """The error is the derived minimum, and lower than at the variances of the other laws."""
     variance = case.claim()

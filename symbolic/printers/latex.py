@@ -37,7 +37,7 @@ def write(
         raise NotationError(f"the label {label!r} may have letters, digits and : . _ - only")
     several = len(accounts) > 1
     bodies = [
-        body(account, notation, f"{label}-{account.name}" if label and several else label)
+        body(account, notation, f"{label}-{account.name}" if label and several else label, standalone)
         for account in accounts
     ]
     if not standalone:
@@ -47,7 +47,9 @@ def write(
     return _template("document").render(bodies=bodies, sources=listed) + "\n"
 
 
-def body(account: Account, notation: Notation, label: str | None = None) -> str:
+def body(
+    account: Account, notation: Notation, label: str | None = None, section: bool = True
+) -> str:
     """The LaTeX of one account: statement, meanings, assumptions, sources, and the chain."""
     printer = LatexMath(notation)
     meanings = [f"${printer.doprint(meaning)}$" for meaning in account.meanings]
@@ -55,6 +57,7 @@ def body(account: Account, notation: Notation, label: str | None = None) -> str:
         meanings.append(r"$i_1 \neq i_2 \neq i_3$ stands for pairwise distinct indices")
     return _template("account").render(
         account=account,
+        heading="section*" if section else "paragraph",
         title=prose(account.title, notation),
         statement=_statement(account, printer),
         regime=prose(account.regime, notation),

@@ -61,11 +61,15 @@ def _factors(expression: Mul, printer: LatexMath, most: float) -> list[str]:
     *texts, last = (text.removeprefix(DOT) for text in printer.parts(product))
     pieces = [last]
     if width(last) > most - 1.5 and product.above:
-        if last.startswith(r"\left(") and isinstance(product.above[-1], Add):
-            pieces = _around(r"\Bigl(", product.above[-1], r"\Bigr)", printer, most - 1.5)
-        elif not last.startswith(r"\left("):
-            pieces = _pieces(product.above[-1], printer, most - 1.5)
+        factor = product.above[-1]
+        plain = printer.doprint(factor)
+        if last == plain:
+            pieces = _pieces(factor, printer, most - 1.5)
+        elif last == rf"\left({plain}\right)":
+            pieces = _around(r"\Bigl(", factor, r"\Bigr)", printer, most - 1.5)
     texts = [*texts, pieces[0]]
+    if texts[0].isdigit() and len(texts) > 1:
+        texts[:2] = [f"{texts[0]} {DOT if texts[1][:1].isdigit() else ''}{texts[1]}"]
     sign = "-" if product.negative else ""
     return [sign + texts[0], *(DOT + text for text in texts[1:]), *pieces[1:]]
 

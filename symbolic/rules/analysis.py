@@ -22,8 +22,12 @@ def integrate(state: Expr, used: Used) -> Outcome:
     return Outcome(state.xreplace(found), certificate={"primitive": parts})
 
 
-@rule("minimise", "the unique minimum: the derivative vanishes, the second is positive",
-      checker="minimum", equations=True)
+@rule(
+    "minimise",
+    "the unique minimum: the derivative vanishes, the second is positive",
+    checker="minimum",
+    equations=True,
+)
 def minimise(state: Expr, used: Used, over: Symbol) -> Outcome:
     """The point where a quadratic in `over` with positive curvature is least."""
     polynomial = Poly(state.rhs, over)
@@ -31,30 +35,46 @@ def minimise(state: Expr, used: Used, over: Symbol) -> Outcome:
         raise RuleError(f"not covered: {state.rhs} is not quadratic in {over}")
     slope, curvature = diff(state.rhs, over), diff(state.rhs, over, 2)
     point = factor(-slope.subs(over, 0) / curvature)
-    return Outcome(relation(over, point, "="),
-                   certificate={"objective": state.rhs, "over": over, "point": point})
+    return Outcome(
+        relation(over, point, "="),
+        certificate={"objective": state.rhs, "over": over, "point": point},
+    )
 
 
 @rule("bound", "the difference is a square over something positive", checker="inequality")
 def bound(state: Expr, used: Used, by: Expr) -> Outcome:
     """`state >= by`, where the difference factors into squares and positive things."""
-    roots = {symbol: Dummy(positive=True) for symbol in (state - by).free_symbols if symbol.is_positive}
+    roots = {
+        symbol: Dummy(positive=True) for symbol in (state - by).free_symbols if symbol.is_positive
+    }
     squares = together((state - by).subs({symbol: root**2 for symbol, root in roots.items()}))
     difference = factor(squares).subs({root: sqrt(symbol) for symbol, root in roots.items()})
     if not is_square_over_positive(difference):
-        raise RuleError(f"no certificate: {state} - {by} = {difference} is not a square over a positive")
-    return Outcome(by, ">=", {"difference": difference},
-                   f"the difference is {difference}, at least 0 and 0 only where its square vanishes")
+        raise RuleError(
+            f"no certificate: {state} - {by} = {difference} is not a square over a positive"
+        )
+    return Outcome(
+        by,
+        ">=",
+        {"difference": difference},
+        f"the difference is {difference}, at least 0 and 0 only where its square vanishes",
+    )
 
 
 def is_square_over_positive(expression: Expr) -> bool:
     """Whether every factor is positive or an even power of something real."""
     return all(
-        factor_.is_positive or (isinstance(factor_, Pow) and factor_.exp.is_even and factor_.base.is_real)
-        for factor_ in expression.as_ordered_factors())
+        factor_.is_positive
+        or (isinstance(factor_, Pow) and factor_.exp.is_even and factor_.base.is_real)
+        for factor_ in expression.as_ordered_factors()
+    )
 
 
-@rule("concentrate", "law of large numbers (Chebyshev): the variance tends to 0", checker="concentration")
+@rule(
+    "concentrate",
+    "law of large numbers (Chebyshev): the variance tends to 0",
+    checker="concentration",
+)
 def concentrate(state: Expr, used: Used, mean: IndexSum, width: Symbol) -> Outcome:
     """A mean over `width` units, replaced by its expectation as the width grows, in probability.
 
@@ -68,7 +88,10 @@ def concentrate(state: Expr, used: Used, mean: IndexSum, width: Symbol) -> Outco
         raise RuleError(f"the variance {spread.end} of {mean} does not vanish as {width} grows")
     used.update(centre.assumptions | spread.assumptions | {Assumption(Kind.WIDE, (str(width),))})
     certificate = {"centre": centre, "spread": spread, "width": width, "mean": mean}
-    reason = f"Chebyshev: E[{mean}] = {centre.end}, Var[{mean}] = {factor(spread.end)} -> 0 as {width} -> oo"
+    reason = (
+        f"Chebyshev: E[{mean}] = {centre.end}, "
+        f"Var[{mean}] = {factor(spread.end)} -> 0 as {width} -> oo"
+    )
     return Outcome(state.xreplace({mean: centre.end}), "->", certificate, reason)
 
 
@@ -78,5 +101,3 @@ def asymptotic(state: Expr, used: Used, to: Expr, variable: Symbol) -> Outcome:
     if limit(state / to, variable, oo) != 1:
         raise RuleError(f"{state} / {to} does not tend to 1 as {variable} grows")
     return Outcome(to, "~", {"variable": variable}, f"the quotient tends to 1 as {variable} -> oo")
-
-

@@ -38,7 +38,9 @@ def algebra(state: Expr, used: Used, form: str = "expand") -> Expr:
 @rule("powers", "powers of one base joined", checker="algebra")
 def powers(state: Expr, used: Used) -> Expr:
     """Products of powers of one base as one power, and the sums of such products worked out."""
-    return powsimp(powdenest(state.replace(IndexSum, _tidy_powers), force=False).expand(power_exp=False))
+    return powsimp(
+        powdenest(state.replace(IndexSum, _tidy_powers), force=False).expand(power_exp=False)
+    )
 
 
 def _tidy_powers(summand: Expr, *ranges: Range) -> Expr:
@@ -55,8 +57,9 @@ def definition(state: Expr, used: Used) -> Expr:
 def earlier(state: Expr, used: Used, name: str | None = None) -> Outcome:
     """Open the named results of earlier laws."""
     found = sorted({part.name for part in state.atoms(Named) if name in (None, part.name)})
-    opened = state.replace(lambda part: isinstance(part, Named) and part.name in found,
-                           lambda part: part.definition)
+    opened = state.replace(
+        lambda part: isinstance(part, Named) and part.name in found, lambda part: part.definition
+    )
     return Outcome(opened)
 
 
@@ -99,7 +102,9 @@ def call(state: Eq, used: Used, name: Expr) -> Outcome:
         array = name.args[0].array
         if array.scale == "second_moment":
             if not array.zero_mean:
-                raise RuleError(f"the second moment of {array.name} is not its variance: its mean is not 0")
+                raise RuleError(
+                    f"the second moment of {array.name} is not its variance: its mean is not 0"
+                )
             used.add(array.centred)
             reason = f"Var({array.name}) = E[{array.name}^2] at mean 0"
     return Outcome(relation(name, state.rhs, "="), reason=reason)
@@ -111,5 +116,3 @@ def substitute(state: Eq, used: Used, values: dict[Expr, Expr], because: str = "
     shown = because or "with " + ", ".join(f"{k} = {v}" for k, v in values.items())
     after = relation(state.lhs.subs(values), state.rhs.subs(values), sign_of(state))
     return Outcome(after, certificate={"values": values}, reason=shown)
-
-

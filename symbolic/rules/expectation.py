@@ -103,7 +103,9 @@ def _times(choice: Sequence[Product]) -> Product:
     """The product of sums as one joint sum, with indices renamed apart."""
     item: Expr = Integer(1)
     ranges: tuple[Range, ...] = ()
-    outer = {s for part, more in choice for s in part.free_symbols - {k for r in more for k in r.indices}}
+    outer = {
+        s for part, more in choice for s in part.free_symbols - {k for r in more for k in r.indices}
+    }
     for following, more in choice:
         mine = [index for r in more for index in r.indices]
         bound = {index for r in ranges for index in r.indices}
@@ -204,7 +206,9 @@ def independence(state: Expr, used: Used) -> Expr:
     return rewrite(state, change)
 
 
-def _groups(items: list[Expr], known: dict[str, RandomArray], scope: Scope, used: Used) -> list[list[Expr]]:
+def _groups(
+    items: list[Expr], known: dict[str, RandomArray], scope: Scope, used: Used
+) -> list[list[Expr]]:
     """The factors in groups that are independent of one another."""
     groups: list[list[Expr]] = []
     for item in items:
@@ -249,7 +253,7 @@ def linked(a: RandomArray, b: RandomArray, known: dict[str, RandomArray]) -> boo
 
 
 def _entries(expression: Expr, name: str) -> list[Entry]:
-    """The entries of an array in a factor; an index bound inside it is known to differ from none."""
+    """The entries of an array in a factor; nothing is known of indices bound inside it."""
     bound = {index for part in expression.atoms(IndexSum) for index in part.bound}
     hidden = {index: Dummy(str(index)) for index in bound}
     return [entry.xreplace(hidden) for entry in expression.atoms(Entry) if entry.array.name == name]
@@ -299,5 +303,3 @@ def power_of_entry(part: Expr) -> tuple[Entry | None, int]:
         if isinstance(base, Entry) and exponent.is_Integer and exponent > 0:
             return base, int(exponent)
     return None, 0
-
-

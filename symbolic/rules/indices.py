@@ -66,7 +66,10 @@ def _collapsed(term: Expr) -> Expr:
     summand, ranges = total.summand, list(total.ranges)
     single = {r.indices[0]: r for r in ranges if len(r.indices) == 1 and not r.excluded}
     while True:
-        found = next((f for f in factors(summand) if isinstance(f, Delta) and set(f.args) & set(single)), None)
+        found = next(
+            (f for f in factors(summand) if isinstance(f, Delta) and set(f.args) & set(single)),
+            None,
+        )
         if found is None:
             break
         gone, kept = (found.args[1], found.args[0]) if found.args[1] in single else found.args
@@ -92,7 +95,10 @@ def count(state: Expr, used: Used) -> Expr:
     return rewrite(state, change)
 
 
-@rule("coincidence", "split by which indices coincide; a lone independent zero-mean factor kills its term")
+@rule(
+    "coincidence",
+    "split by which indices coincide; a lone independent zero-mean factor kills its term",
+)
 def coincidence(state: Expr, used: Used) -> Expr:
     """Sums over free index copies as sums over distinct indices, one for each set partition.
 
@@ -132,10 +138,12 @@ class _Block:
     pinned: bool
 
 
-def _split(term: Expr, ranges: tuple[Range, ...], known: dict[str, RandomArray], used: Used) -> Expr:
+def _split(
+    term: Expr, ranges: tuple[Range, ...], known: dict[str, RandomArray], used: Used
+) -> Expr:
     groups = _by_bounds(term, ranges)
     merged: Counter[Expr] = Counter()
-    first, *rest = groups
+    rest = groups[1:]
     for weight, blocks in _orbits(term, groups):
         for others in product(*(list(_assignments(g)) for g in rest)):
             mapping = dict(blocks)
@@ -176,14 +184,19 @@ def _by_bounds(term: Expr, ranges: tuple[Range, ...]) -> list[_Group]:
         if len(spans) > 1:
             raise RuleError(
                 f"not covered: in {term}, position {position + 1} of {name} takes indices that run "
-                f"over different ranges {sorted(map(str, spans))}")
+                f"over different ranges {sorted(map(str, spans))}"
+            )
         for span in spans:
             pinned[span] |= outer
     for outer in pinned.values():
         if len(outer) > 1 and not all(index.is_Integer for index in outer):
-            raise RuleError(f"not covered: in {term}, the free indices {sorted(map(str, outer))} may coincide")
-    return [_Group(*key, tuple(copies), tuple(sorted(pinned[key], key=index_key)))
-            for key, copies in bounds.items()]
+            raise RuleError(
+                f"not covered: in {term}, the free indices {sorted(map(str, outer))} may coincide"
+            )
+    return [
+        _Group(*key, tuple(copies), tuple(sorted(pinned[key], key=index_key)))
+        for key, copies in bounds.items()
+    ]
 
 
 def _assignments(group: _Group) -> Iterator[dict[Expr, _Block]]:
@@ -221,8 +234,10 @@ def _orbits(term: Expr, groups: list[_Group]) -> Iterator[tuple[int, dict[Expr, 
         raise RuleError(f"over budget: {len(first.copies)} copies of one index in {term}")
     for assignment in _assignments(first):
         sizes = Counter(assignment.values())
-        shape = (tuple(sizes.get(_Block(p, True), 0) for p in first.pinned),
-                 tuple(sorted(n for block, n in sizes.items() if not block.pinned)))
+        shape = (
+            tuple(sizes.get(_Block(p, True), 0) for p in first.pinned),
+            tuple(sorted(n for block, n in sizes.items() if not block.pinned)),
+        )
         weight, chosen = classes.get(shape, (0, assignment))
         classes[shape] = (weight + 1, chosen)
     if size * len(classes) > MAX_CASES:
@@ -248,7 +263,7 @@ def _symmetric(term: Expr, groups: list[_Group]) -> bool:
         return False
     rows = [sorted(group.copies, key=index_key) for group in groups]
     for k in range(copies - 1):
-        swap = {}
+        swap: dict[Basic, Basic] = {}
         for row in rows:
             swap |= {row[k]: row[k + 1], row[k + 1]: row[k]}
         if term.xreplace(swap) != term:
@@ -261,7 +276,7 @@ def _lone(
 ) -> set[Assumption] | None:
     """The assumptions by which a term vanishes: an independent zero-mean entry stands alone."""
     for factor in factors(term):
-        base, exponent = factor.as_base_exp()
+        base = factor.as_base_exp()[0]
         if not isinstance(base, Expectation):
             continue
         seen: Counter[tuple[str, tuple[Expr, ...]]] = Counter()
@@ -276,8 +291,13 @@ def _lone(
         for (name, _), times in seen.items():
             array = known[name]
             alone = all(other == name or not linked(array, known[other], known) for other in plain)
-            if (times == 1 and plain[name] and alone and array.zero_mean
-                    and array.has(Kind.INDEPENDENT_ENTRIES)):
+            if (
+                times == 1
+                and plain[name]
+                and alone
+                and array.zero_mean
+                and array.has(Kind.INDEPENDENT_ENTRIES)
+            ):
                 return {array.centred, array.assumption(Kind.INDEPENDENT_ENTRIES)}
     return None
 
@@ -309,5 +329,3 @@ def _canonical_order(term: Expr, mapping: dict[Expr, _Block], blocks: list[_Bloc
                 beside = tuple(sizes[mapping[k]] if k in mapping else 0 for k in entry.indices)
                 use[mapping[index]].append((entry.array.name, position, beside))
     return sorted(blocks, key=lambda b: (-sizes[b], sorted(use[b])))
-
-

@@ -16,7 +16,11 @@ def iterate(
     `previous` is u(t) as it stands on the right-hand side, `index` is t. The solution is
     initial Prod a + Sum_k b(k) Prod_{j>k} a(j); a constant factor gives powers, a = 1 plain sums.
     """
-    slope = state.rhs.expand().coeff(previous, 1) if previous in state.rhs.atoms(type(previous)) else Integer(0)
+    slope = (
+        state.rhs.expand().coeff(previous, 1)
+        if previous in state.rhs.atoms(type(previous))
+        else Integer(0)
+    )
     slope = together(slope)
     added = (state.rhs - slope * previous).expand()
     added = together(added) if added != 0 else added
@@ -30,14 +34,21 @@ def iterate(
         k = Symbol("k", integer=True, nonnegative=True)
         total = slope**steps * initial + IndexSum(
             slope ** (steps - 1 - k) * added.subs(index, k),
-            Range(Tuple(k), Integer(0), steps - 1, Tuple()))
+            Range(Tuple(k), Integer(0), steps - 1, Tuple()),
+        )
         if slope == 1 and index not in added.free_symbols:
             total = initial + steps * added
     else:
         total = initial * IndexProduct(slope, index, Integer(0), steps - 1)
     head = state.lhs.xreplace({index: steps - 1})
-    facts = {"previous": previous, "index": index, "steps": steps, "initial": initial,
-             "step": state.rhs, "value": total}
+    facts = {
+        "previous": previous,
+        "index": index,
+        "steps": steps,
+        "initial": initial,
+        "step": state.rhs,
+        "value": total,
+    }
     return Outcome(relation(head, total, "="), certificate=facts)
 
 
@@ -75,6 +86,9 @@ def telescope(state: Expr, used: Used) -> Outcome:
 @rule("constant-product", "equal factors", checker="telescoping-product")
 def constant_product(state: Expr, used: Used) -> Outcome:
     """A product of factors that do not depend on the index is a power."""
-    found = {p: p.term ** (p.upper - p.lower + 1) for p in state.atoms(IndexProduct)
-             if p.index not in p.term.free_symbols}
+    found = {
+        p: p.term ** (p.upper - p.lower + 1)
+        for p in state.atoms(IndexProduct)
+        if p.index not in p.term.free_symbols
+    }
     return Outcome(state.xreplace(found))

@@ -25,7 +25,9 @@ class Scope:
         for r in self.ranges:
             if {left, right} <= set(r.indices) and left != right:
                 return True
-            if (left in r.indices and right in r.excluded) or (right in r.indices and left in r.excluded):
+            if (left in r.indices and right in r.excluded) or (
+                right in r.indices and left in r.excluded
+            ):
                 return True
         return False
 
@@ -43,12 +45,12 @@ def rewrite(
     """Apply `change` everywhere outside expectations, from the inside out, with the scope."""
     scope = scope or Scope()
     inner = scope.inside(expression.ranges) if isinstance(expression, IndexSum) else scope
-    if expression.args and not isinstance(expression, Entry):
-        if into_expectations or not isinstance(expression, Expectation):
-            parts = [
-                rewrite(part, change, inner, into_expectations) if isinstance(part, Expr) else part
-                for part in expression.args
-            ]
-            if list(expression.args) != parts:
-                expression = expression.func(*parts)
+    closed = isinstance(expression, Expectation) and not into_expectations
+    if expression.args and not closed and not isinstance(expression, Entry):
+        parts = [
+            rewrite(part, change, inner, into_expectations) if isinstance(part, Expr) else part
+            for part in expression.args
+        ]
+        if list(expression.args) != parts:
+            expression = expression.func(*parts)
     return change(expression, scope)

@@ -50,13 +50,17 @@ def symmetry(state: Expr, used: Used) -> Expr:
             return part
         for array in arrays_in(part).values():
             beside = [a for a in arrays_in(part).values() if a != array]
-            if not array.has(Kind.SYMMETRIC) or any(linked(array, other, known) for other in beside):
+            if not array.has(Kind.SYMMETRIC) or any(
+                linked(array, other, known) for other in beside
+            ):
                 continue
             flipped = _flip(part.args[0], array.name)
             if flipped == part.args[0]:
                 continue
             used.add(array.assumption(Kind.SYMMETRIC))
-            used.update(Assumption(Kind.INDEPENDENT, tuple(sorted((array.name, b.name)))) for b in beside)
+            used.update(
+                Assumption(Kind.INDEPENDENT, tuple(sorted((array.name, b.name)))) for b in beside
+            )
             return (part + Expectation(flipped)) / 2
         return part
 
@@ -128,7 +132,9 @@ def no_atom(state: Expr, used: Used) -> Expr:
             for event in part.atoms(Indicator):
                 if event.relation == "=":
                     z = event.args[0]
-                    used.add(Assumption(Kind.NO_ATOM, (z.name if isinstance(z, Named) else str(z),)))
+                    used.add(
+                        Assumption(Kind.NO_ATOM, (z.name if isinstance(z, Named) else str(z),))
+                    )
                     return Integer(0)
         return part
 
@@ -146,7 +152,10 @@ def uncorrelated(state: Expr, used: Used) -> Expr:
         if len(pair) != 2 or not all(isinstance(f, Entry) for f in pair):
             return part
         left, right = pair
-        if right.array.name in left.array.uncorrelated or left.array.name in right.array.uncorrelated:
+        if (
+            right.array.name in left.array.uncorrelated
+            or left.array.name in right.array.uncorrelated
+        ):
             names = tuple(sorted((left.array.name, right.array.name)))
             used.add(Assumption(Kind.UNCORRELATED, names))
             return Expectation(left) * Expectation(right)

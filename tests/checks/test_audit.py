@@ -5,6 +5,7 @@ from itertools import product
 
 import pytest
 from sympy import Integer, Symbol
+
 from varlaw.checks.audit import audit, claims, counter_example, sufficient
 from varlaw.checks.worlds import FACTOR, NORMAL, OFFSET, SKEWED, SYMMETRIC
 from varlaw.derivations.catalogue import entries, find, parse_assumption
@@ -25,14 +26,21 @@ def test_lecun() -> None:
     assert found["x: zero mean"] == NOT
     assert found["x: independent entries"] == NOT
     assert found["w: Gaussian"] == NOT
-    for name in ("w: zero mean", "w: independent entries", "w independent of x",
-                 "w: identically distributed", "x: identically distributed"):
+    for name in (
+        "w: zero mean",
+        "w: independent entries",
+        "w independent of x",
+        "w: identically distributed",
+        "x: identically distributed",
+    ):
         assert found[name] == NEEDED, name
 
 
 def test_lecun_holds_for_weights_with_a_mean_if_inputs_are_centred_and_independent() -> None:
     sets = [set(group) for group in sufficient(find("lecun"))]
-    assert any({"x: zero mean", "x: independent entries"} <= s and "w: zero mean" not in s for s in sets)
+    assert any(
+        {"x: zero mean", "x: independent entries"} <= s and "w: zero mean" not in s for s in sets
+    )
 
 
 def test_he_needs_symmetry_and_zero_mean_is_not_enough() -> None:
@@ -89,13 +97,16 @@ def mean(values: list[Fraction], odds: tuple[int, ...], order: int) -> Fraction:
     return sum((v**order * o for v, o in zip(values, odds, strict=True)), Fraction(0)) / sum(odds)
 
 
-@pytest.mark.parametrize(("table", "moments"), [
-    (SYMMETRIC, {1: 0, 2: 1, 3: 0}),
-    (SKEWED, {1: 0, 2: 1, 3: Fraction(91, 125)}),
-    (OFFSET, {1: Fraction(-2, 5), 2: 1}),
-    (FACTOR, {2: 1}),
-    (NORMAL, {1: 0, 2: 1, 3: 0, 4: 3, 5: 0}),
-])
+@pytest.mark.parametrize(
+    ("table", "moments"),
+    [
+        (SYMMETRIC, {1: 0, 2: 1, 3: 0}),
+        (SKEWED, {1: 0, 2: 1, 3: Fraction(91, 125)}),
+        (OFFSET, {1: Fraction(-2, 5), 2: 1}),
+        (FACTOR, {2: 1}),
+        (NORMAL, {1: 0, 2: 1, 3: 0, 4: 3, 5: 0}),
+    ],
+)
 def test_the_tables_have_the_moments_they_are_used_for(table, moments: dict[int, Fraction]) -> None:
     values = [Fraction(int(v.p), int(v.q)) for v in table.values]
     for order, expected in moments.items():
@@ -113,8 +124,9 @@ def test_a_counter_example_is_a_counter_example() -> None:
     x = [Fraction(int(v.p), int(v.q)) * 4 for v in OFFSET.values]
     odds = (2, 2, 1, 1)
     total = Fraction(0)
-    for (a, pa), (b, pb), (c, pc) in product(zip(w, odds, strict=True), zip(w, odds, strict=True),
-                                             zip(x, odds, strict=True)):
+    for (a, pa), (b, pb), (c, pc) in product(
+        zip(w, odds, strict=True), zip(w, odds, strict=True), zip(x, odds, strict=True)
+    ):
         total += Fraction(pa * pb * pc, 216) * (c * a + c * b) ** 2
     claimed = 2 * mean(x, odds, 2) * mean(w, odds, 2)
     assert total != claimed
@@ -126,7 +138,9 @@ def test_a_wrong_law_is_broken_by_a_finite_model() -> None:
     ((start, end),) = claims(law.derivation)
     assert counter_example(None, start, end, arrays_in(start)) is None
     assert counter_example(None, start, end * Integer(21) / 20, arrays_in(start)) is not None
-    assert counter_example(None, start, end + Symbol("m", integer=True, positive=True) - 1, arrays_in(start))
+    assert counter_example(
+        None, start, end + Symbol("m", integer=True, positive=True) - 1, arrays_in(start)
+    )
 
 
 def test_the_order_of_implication() -> None:
@@ -144,7 +158,9 @@ def test_models_keep_what_implies_nothing_of_the_dropped_assumption() -> None:
     assert start.has(Expectation)
 
 
-@pytest.mark.parametrize("text", ["w: zero mean", "x independent of F", "F uncorrelated with x", "w: Gaussian"])
+@pytest.mark.parametrize(
+    "text", ["w: zero mean", "x independent of F", "F uncorrelated with x", "w: Gaussian"]
+)
 def test_assumptions_are_read_back(text: str) -> None:
     left, right = str(parse_assumption(text)), text
     assert sorted(left.split()) == sorted(right.split())

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 from sympy import Add, Eq, Integer, Mul, Rational
+
 from varlaw.checks.proofs import CHECKERS, prove_law, prove_step
 from varlaw.checks.report import Proof
 from varlaw.derivations import catalogue
@@ -18,6 +19,7 @@ from varlaw.symbolic.terms import Expectation, IndexSum
 @pytest.fixture(autouse=True)
 def derived_anew():
     """Laws derived by a broken rule are not kept, nor used by other laws."""
+
     def forget() -> None:
         for law in catalogue._LAWS.values():
             law.__dict__.pop("derivation", None)
@@ -51,12 +53,17 @@ def without_a_term(position: int):
             return result
         parts = sorted(result.args, key=str)
         return Add(*(p for k, p in enumerate(parts) if k != position % len(parts)))
+
     return change
 
 
-@pytest.mark.parametrize(("law", "terms"), [
-    ("attention-qk-fourth", 2), ("attention-qk-sixth", 4), ("attention-qk-eighth", 7)])
-def test_a_forgotten_coincidence_is_caught(monkeypatch: pytest.MonkeyPatch, law: str, terms: int) -> None:
+@pytest.mark.parametrize(
+    ("law", "terms"),
+    [("attention-qk-fourth", 2), ("attention-qk-sixth", 4), ("attention-qk-eighth", 7)],
+)
+def test_a_forgotten_coincidence_is_caught(
+    monkeypatch: pytest.MonkeyPatch, law: str, terms: int
+) -> None:
     arrays = arrays_in(find(law).derivation.start)
     before = Derivation(find(law).derivation.start, find(law).derivation.steps[:4])
     for position in range(terms):
@@ -68,7 +75,11 @@ def test_a_forgotten_coincidence_is_caught(monkeypatch: pytest.MonkeyPatch, law:
 
 def test_a_wrong_number_of_coincidences_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     def change(result):
-        return result.replace(lambda e: e == 3, lambda e: Integer(4)) if isinstance(result, Add) else result
+        return (
+            result.replace(lambda e: e == 3, lambda e: Integer(4))
+            if isinstance(result, Add)
+            else result
+        )
 
     broken(monkeypatch, "coincidence", change)
     assert Proof.REFUTED in outcomes("attention-qk-fourth")
@@ -90,11 +101,30 @@ def test_a_lost_mean_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     assert Proof.REFUTED in outcomes("residual-sum")
 
 
-@pytest.mark.parametrize("rule", ["expand", "linearity", "constants", "independence", "kronecker", "collapse",
-                                  "identical", "count", "symmetry", "indicators", "moments", "coincidence"])
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "expand",
+        "linearity",
+        "constants",
+        "independence",
+        "kronecker",
+        "collapse",
+        "identical",
+        "count",
+        "symmetry",
+        "indicators",
+        "moments",
+        "coincidence",
+    ],
+)
 def test_a_wrong_factor_in_any_rule_is_caught(monkeypatch: pytest.MonkeyPatch, rule: str) -> None:
-    users = [name for name in entries() if any(s.rule == rule for s in find(name).derivation.steps)
-             and find(name).derivation.end != 0]
+    users = [
+        name
+        for name in entries()
+        if any(s.rule == rule for s in find(name).derivation.steps)
+        and find(name).derivation.end != 0
+    ]
     assert users
     broken(monkeypatch, rule, lambda result: result * Rational(21, 20))
     assert all(Proof.REFUTED in outcomes(name) for name in users[:3])
@@ -112,7 +142,9 @@ def test_each_step_fails_with_a_forged_result(name: str) -> None:
         if step.on_equations:
             forged = replace(step, after=Eq(step.after.lhs, step.after.rhs * more, evaluate=False))
             if step.checker == "naming":
-                forged = replace(step, after=Eq(step.after.lhs * more, step.after.rhs, evaluate=False))
+                forged = replace(
+                    step, after=Eq(step.after.lhs * more, step.after.rhs, evaluate=False)
+                )
         elif law.end == 0:
             forged = replace(step, after=step.after + 1)
         else:
@@ -147,11 +179,24 @@ def test_the_checkers_import_no_rule() -> None:
     import ast
     from importlib.resources import files
 
-    for module in ("moments.py", "moment_proof.py", "polynomials.py", "pointwise.py", "algebra.py",
-                   "induction.py", "proofs.py", "worlds.py", "enumeration.py"):
+    for module in (
+        "moments.py",
+        "moment_proof.py",
+        "polynomials.py",
+        "means.py",
+        "pointwise.py",
+        "algebra.py",
+        "induction.py",
+        "proofs.py",
+        "worlds.py",
+        "enumeration.py",
+    ):
         tree = ast.parse(files("varlaw.checks").joinpath(module).read_text(encoding="utf-8"))
         imported = {n.module for n in ast.walk(tree) if isinstance(n, ast.ImportFrom)}
-        assert not any((m or "").startswith(("varlaw.symbolic.rules", "varlaw.symbolic.strategy")) for m in imported)
+        assert not any(
+            (m or "").startswith(("varlaw.symbolic.rules", "varlaw.symbolic.strategy"))
+            for m in imported
+        )
 
 
 def test_sums_of_expectations_are_told_from_their_neighbours() -> None:

@@ -57,15 +57,17 @@ def test_moments_from_independent_sources() -> None:
     assert [LAWS["uniform"].moment(k) for k in (4, 6, 8)] == [
         Fraction(9, 5), Fraction(27, 7), Fraction(9)
     ]
-    assert LAWS["skewed"].moment(3) == Fraction(3, 2)
+    # a two-point law of mean 0 and variance 1 at a and -1/a: E[x^3] = a - 1/a, E[x^4] = 1 + E[x^3]^2
+    assert LAWS["skewed"].moment(3) == 2 - Fraction(1, 2)
+    assert LAWS["leaning"].moment(3) == Fraction(3, 2) - Fraction(2, 3)
     # no two laws share their kurtosis, so that none can stand in for another
     kurtosis = [law.moment(4) for law in LAWS.values()]
-    assert sorted(kurtosis) == [1, Fraction(9, 5), 3, Fraction(13, 4), 4]
+    assert sorted(kurtosis) == [1, Fraction(61, 36), Fraction(9, 5), 3, Fraction(13, 4), 4]
 
 
 def test_kinds_of_law_that_the_experiments_need() -> None:
     assert [law.name for law in LAWS.values() if law.gaussian] == ["normal"]
-    assert [law.name for law in LAWS.values() if not law.symmetric] == ["skewed"]
+    assert [law.name for law in LAWS.values() if not law.symmetric] == ["skewed", "leaning"]
     assert [law.name for law in LAWS.values() if law.bound is None] == ["normal"]
 
 

@@ -5,6 +5,7 @@ import inspect
 
 import pytest
 from sympy import Integer, Rational
+
 from varlaw.checks.audit import claims, counter_examples, models_tried
 from varlaw.checks.proofs import prove
 from varlaw.checks.report import Proof
@@ -15,9 +16,21 @@ from varlaw.symbolic.sequences import Term
 
 LAWS = list(entries())
 CONTRACT = [
-    "lecun", "backward", "he", "he-backward", "he-leaky", "xavier", "xavier-uniform",
-    "xavier-geometric", "xavier-quadratic", "means-inequality", "attention-qk",
-    "attention-qk-fourth", "residual-sum", "post-norm-decay", "pre-norm-growth",
+    "lecun",
+    "backward",
+    "he",
+    "he-backward",
+    "he-leaky",
+    "xavier",
+    "xavier-uniform",
+    "xavier-geometric",
+    "xavier-quadratic",
+    "means-inequality",
+    "attention-qk",
+    "attention-qk-fourth",
+    "residual-sum",
+    "post-norm-decay",
+    "pre-norm-growth",
 ]
 
 
@@ -29,7 +42,9 @@ def test_the_names_of_the_contract() -> None:
 def test_every_step_is_proved(name: str) -> None:
     reports = prove(find(name).derivation)
     assert reports
-    assert {r.outcome for r in reports} == {Proof.PROVED}, [r for r in reports if r.outcome != Proof.PROVED]
+    assert {r.outcome for r in reports} == {Proof.PROVED}, [
+        r for r in reports if r.outcome != Proof.PROVED
+    ]
 
 
 @pytest.mark.parametrize("name", LAWS)
@@ -108,6 +123,7 @@ def test_higher_moments_of_qk_with_random_signs() -> None:
     signs = end.replace(lambda e: type(e).__name__ == "Moment", lambda e: Integer(e.order % 2 == 0))
     for size in (1, 2, 3, 4):
         from itertools import product
+
         brute = Rational(sum(sum(s) ** 6 for s in product((1, -1), repeat=size)), 2**size)
         assert signs.subs(d, size) == brute
 
@@ -117,8 +133,12 @@ def test_post_norm_weights_at_unit_branches() -> None:
 
     first, other, total = weights()
     (k,) = total.bound
-    at = {s: v for s in first.free_symbols | other.free_symbols
-          for name, v in {"s2": 1, "l": 4, "k": 1}.items() if s.name == name}
+    at = {
+        s: v
+        for s in first.free_symbols | other.free_symbols
+        for name, v in {"s2": 1, "l": 4, "k": 1}.items()
+        if s.name == name
+    }
     assert first.subs(at) == Rational(1, 4)
     assert (other.subs(at) - 2 ** Rational(-3, 2)).simplify() == 0
     assert k.name == "k"
@@ -138,13 +158,17 @@ def test_gradients_of_pre_norm_grow_by_depth_plus_one() -> None:
 
 
 def test_no_right_hand_side_is_typed_in() -> None:
-    """A law's function holds definitions and rule names: no literal result is compared or returned."""
+    """A law's function holds definitions and rule names, and returns a chain of rules."""
     for name in LAWS:
         law = find(name)
         tree = ast.parse(inspect.getsource(law.build))
         returned = [node.value for node in ast.walk(tree) if isinstance(node, ast.Return)]
         assert returned and all(isinstance(value, ast.Call) for value in returned), name
-        calls = [n.func.attr for n in ast.walk(tree) if isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute)]
+        calls = [
+            n.func.attr
+            for n in ast.walk(tree)
+            if isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute)
+        ]
         assert "by" in calls, name
         assert "Step" not in ast.dump(tree) and "Derivation(" not in inspect.getsource(law.build)
 
@@ -157,5 +181,3 @@ def test_unknown_laws_are_named_with_the_nearest() -> None:
 def test_two_laws_of_one_name_are_refused() -> None:
     with pytest.raises(ValueError, match="two laws"):
         catalogue.law(name="lecun", family="x", title="x", regime="x", sources=("x",))(lambda: None)
-
-

@@ -6,11 +6,12 @@ from itertools import product
 
 import pytest
 from sympy import Expr, Integer, Rational
+
 from varlaw.symbolic.activations import leaky_relu, relu
 from varlaw.symbolic.arrays import Moment, dimensions, indices, positive, random_array
 from varlaw.symbolic.derivation import RuleError
-from varlaw.symbolic.strategy import normal_form
 from varlaw.symbolic.sequences import named
+from varlaw.symbolic.strategy import normal_form
 from varlaw.symbolic.terms import Covariance, Expectation, Sum, Variance
 
 m, n, d = dimensions("m n d")
@@ -18,10 +19,22 @@ i, j, k, l = indices("i j k l")  # noqa: E741
 q, s2 = positive("q s2")
 
 Outcomes = list[tuple[Fraction, Fraction]]
-CENTRED = [(Fraction(-1), Fraction(1, 2)), (Fraction(0), Fraction(1, 4)), (Fraction(2), Fraction(1, 4))]
-SHIFTED = [(Fraction(1), Fraction(1, 2)), (Fraction(-1), Fraction(1, 6)), (Fraction(3), Fraction(1, 3))]
-EVEN = [(Fraction(1), Fraction(1, 3)), (Fraction(-1), Fraction(1, 3)), (Fraction(3), Fraction(1, 6)),
-        (Fraction(-3), Fraction(1, 6))]
+CENTRED = [
+    (Fraction(-1), Fraction(1, 2)),
+    (Fraction(0), Fraction(1, 4)),
+    (Fraction(2), Fraction(1, 4)),
+]
+SHIFTED = [
+    (Fraction(1), Fraction(1, 2)),
+    (Fraction(-1), Fraction(1, 6)),
+    (Fraction(3), Fraction(1, 3)),
+]
+EVEN = [
+    (Fraction(1), Fraction(1, 3)),
+    (Fraction(-1), Fraction(1, 3)),
+    (Fraction(3), Fraction(1, 6)),
+    (Fraction(-3), Fraction(1, 6)),
+]
 
 
 def moment(law: Outcomes, order: int) -> Fraction:
@@ -64,7 +77,9 @@ def test_one_sum_with_means(power: int, size: int) -> None:
     end = normal_form(Expectation(Sum(x[i] * w[i, j], (i, 1, m)) ** power)).end
     laws = {"x": SHIFTED, "w": CENTRED}
     entries = {("x", a): SHIFTED for a in range(size)} | {("w", a): CENTRED for a in range(size)}
-    brute = mean(entries, lambda v: sum((v["x", a] * v["w", a] for a in range(size)), Fraction(0)) ** power)
+    brute = mean(
+        entries, lambda v: sum((v["x", a] * v["w", a] for a in range(size)), Fraction(0)) ** power
+    )
     assert number(end, laws, {m: Integer(size)}) == brute
 
 
@@ -83,8 +98,13 @@ def test_two_sums_to_order_three(rows: int, columns: int, zero_mean: bool) -> No
     entries |= {("u", a, b): first for a in range(rows) for b in range(columns)}
 
     def value(v: dict) -> Fraction:
-        return sum((v["x", a] * v["u", a, b] * v["w", b] for a in range(rows) for b in range(columns)),
-                   Fraction(0)) ** 3
+        return (
+            sum(
+                (v["x", a] * v["u", a, b] * v["w", b] for a in range(rows) for b in range(columns)),
+                Fraction(0),
+            )
+            ** 3
+        )
 
     assert number(end, laws, {m: Integer(rows), n: Integer(columns)}) == mean(entries, value)
 
@@ -97,12 +117,23 @@ def test_three_sums_odd_moment_and_a_mean() -> None:
     flat = [(Fraction(2), Fraction(1, 3)), (Fraction(-1), Fraction(2, 3))]  # mean 0, third moment 2
     laws = {"x": two, "a": two, "b": flat, "c": two}
     sizes = {m: 1, n: 2, d: 2}
-    entries = {("x", 0): two} | {("a", p): two for p in range(2)} | {("c", r): two for r in range(2)}
+    entries = (
+        {("x", 0): two} | {("a", p): two for p in range(2)} | {("c", r): two for r in range(2)}
+    )
     entries |= {("b", p, r): flat for p in range(2) for r in range(2)}
 
     def value(v: dict) -> Fraction:
-        return sum((v["x", 0] * v["a", p] * v["b", p, r] * v["c", r] for p in range(2) for r in range(2)),
-                   Fraction(0)) ** 3
+        return (
+            sum(
+                (
+                    v["x", 0] * v["a", p] * v["b", p, r] * v["c", r]
+                    for p in range(2)
+                    for r in range(2)
+                ),
+                Fraction(0),
+            )
+            ** 3
+        )
 
     assert number(end, laws, {s: Integer(v) for s, v in sizes.items()}) == mean(entries, value)
 
@@ -112,7 +143,9 @@ def test_a_shared_index_meets_the_free_one() -> None:
     w = raw("w")
     end = normal_form(Expectation(Sum(w[j, k] * w[k, j], (k, 1, n)))).end
     entries = {("w", a, b): SHIFTED for a in range(2) for b in range(2)}
-    brute = mean(entries, lambda v: sum((v["w", 0, b] * v["w", b, 0] for b in range(2)), Fraction(0)))
+    brute = mean(
+        entries, lambda v: sum((v["w", 0, b] * v["w", b, 0] for b in range(2)), Fraction(0))
+    )
     assert number(end, {"w": SHIFTED}, {n: Integer(2)}) == brute
 
 
@@ -120,8 +153,12 @@ def test_the_trace_of_a_square() -> None:
     w = raw("w")
     end = normal_form(Expectation(Sum(w[i, k] * w[k, i], (i, 1, n), (k, 1, n)))).end
     entries = {("w", a, b): SHIFTED for a in range(2) for b in range(2)}
-    brute = mean(entries, lambda v: sum((v["w", a, b] * v["w", b, a] for a in range(2) for b in range(2)),
-                                        Fraction(0)))
+    brute = mean(
+        entries,
+        lambda v: sum(
+            (v["w", a, b] * v["w", b, a] for a in range(2) for b in range(2)), Fraction(0)
+        ),
+    )
     assert number(end, {"w": SHIFTED}, {n: Integer(2)}) == brute
 
 

@@ -2,6 +2,7 @@
 
 import pytest
 from sympy import Eq, Integer, Symbol, sqrt
+
 from varlaw.symbolic.arrays import DeclarationError, dimensions, indices, positive, random_array
 from varlaw.symbolic.assumptions import Assumption, Kind
 from varlaw.symbolic.derivation import RULES, Derivation, RuleError, Step, derive
@@ -41,11 +42,15 @@ def test_kronecker_records_what_it_used() -> None:
     chain = derive(Expectation(w[i, j] * w[k, j])).by("kronecker")
     assert chain.end == Delta(i, k) * Expectation(w[i, j] ** 2)
     assert chain.assumptions == {
-        Assumption(Kind.ZERO_MEAN, ("w",)), Assumption(Kind.INDEPENDENT_ENTRIES, ("w",))}
+        Assumption(Kind.ZERO_MEAN, ("w",)),
+        Assumption(Kind.INDEPENDENT_ENTRIES, ("w",)),
+    }
 
 
-@pytest.mark.parametrize("weaker", [
-    random_array("w", variance="s2"), random_array("w", mean=0, variance="s2", independent=False)])
+@pytest.mark.parametrize(
+    "weaker",
+    [random_array("w", variance="s2"), random_array("w", mean=0, variance="s2", independent=False)],
+)
 def test_kronecker_needs_its_assumptions(weaker) -> None:
     with pytest.raises(RuleError, match="changes nothing"):
         derive(Expectation(weaker[i, j] * weaker[k, j])).by("kronecker")
@@ -56,18 +61,22 @@ def test_independence_does_not_separate_what_depends() -> None:
     with pytest.raises(RuleError, match="changes nothing"):
         derive(Expectation(x[i] * h[i])).by("independence")
     assert derive(Expectation(x[i] * h[i] * w[i, j])).by("independence").end == (
-        Expectation(x[i] * h[i]) * Expectation(w[i, j]))
+        Expectation(x[i] * h[i]) * Expectation(w[i, j])
+    )
 
 
 def test_entries_separate_only_where_their_indices_differ() -> None:
     with pytest.raises(RuleError, match="changes nothing"):
         derive(Expectation(x[i] ** 2 * x[k])).by("independence")
-    assert derive(Expectation(x[1] * x[2])).by("independence").end == Expectation(x[1]) * Expectation(x[2])
+    assert derive(Expectation(x[1] * x[2])).by("independence").end == Expectation(
+        x[1]
+    ) * Expectation(x[2])
 
 
 def test_counting_is_a_falling_factorial() -> None:
     chain = derive(Expectation(Sum(w[i, j] ** 2, (i, 1, m)) ** 2)).by(
-        "expand", "linearity", "coincidence", "independence", "identical", "count")
+        "expand", "linearity", "coincidence", "independence", "identical", "count"
+    )
     fourth = w.moment(4)
     assert (chain.end - (m * fourth + m * (m - 1) * s2**2)).expand() == 0
 
@@ -97,9 +106,16 @@ def test_bound_needs_a_certificate() -> None:
 
 
 def test_iterate_at_ratio_one_is_a_plain_sum() -> None:
-    v, layer, depth = Term("v", Symbol("t", integer=True)), Symbol("t", integer=True), dimensions("l")
-    chain = derive(v + 1).by("equal", to=Term("v", layer + 1)).by(
-        "iterate", previous=v, index=layer, steps=depth, initial=Integer(1))
+    v, layer, depth = (
+        Term("v", Symbol("t", integer=True)),
+        Symbol("t", integer=True),
+        dimensions("l"),
+    )
+    chain = (
+        derive(v + 1)
+        .by("equal", to=Term("v", layer + 1))
+        .by("iterate", previous=v, index=layer, steps=depth, initial=Integer(1))
+    )
     assert chain.end == 1 + depth
 
 
@@ -140,12 +156,15 @@ def test_steps_are_frozen() -> None:
         step.rule = "other"  # type: ignore[misc]
 
 
-@pytest.mark.parametrize(("declared", "message"), [
-    ({"variance": 1, "second_moment": 1}, "not both"),
-    ({"mean": 1, "symmetric": True}, "mean 0"),
-    ({"variance": -1}, "negative"),
-    ({"moments": {2: 1}}, "order 1 and 2"),
-])
+@pytest.mark.parametrize(
+    ("declared", "message"),
+    [
+        ({"variance": 1, "second_moment": 1}, "not both"),
+        ({"mean": 1, "symmetric": True}, "mean 0"),
+        ({"variance": -1}, "negative"),
+        ({"moments": {2: 1}}, "order 1 and 2"),
+    ],
+)
 def test_contradictory_declarations(declared: dict, message: str) -> None:
     with pytest.raises(DeclarationError, match=message):
         random_array("w", **declared)
