@@ -92,8 +92,10 @@ def text(
 
 
 def _table(laws: Sequence[LawReport]) -> Table:
-    titles = ("law", "steps", "assumptions", "measured", "claimed", "verdict", "statement")
-    return Table(titles, [_row(law) for law in laws], ("statement", "assumptions", "steps"))
+    evidence = "steps", "assumptions", "quantity", "measured", "claimed"
+    titles = ("law", *evidence, "verdict", "statement")
+    movable = "statement", "assumptions", "quantity", "steps"
+    return Table(titles, [_row(law) for law in laws], movable)
 
 
 def _row(law: LawReport) -> tuple[Cell, ...]:
@@ -102,6 +104,7 @@ def _row(law: LawReport) -> tuple[Cell, ...]:
         Cell(law.name),
         Cell(_steps(law)),
         Cell(_assumptions(law)),
+        Cell(shown.quantity if shown else ""),
         Cell(_measured(shown) if shown else ""),
         Cell(f"{shown.claimed:.6g}" if shown else ""),
         Cell(str(law.verdict), COLOURS[law.verdict]),

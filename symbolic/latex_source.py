@@ -33,7 +33,7 @@ def plain_source(text: str) -> str:
     r"""LaTeX without spacing, sizes and line ends, and with braces around every argument.
 
     >>> plain_source(r"\left(x_i\right)^2 \,+ \tfrac12")
-    '(x_{i})^{2}  + \\frac{1}{2}'
+    '(x_{i} )^{2} + \\frac{1}{2}'
     """
     text = _DROPPED.sub(" ", text)
     for written, same in _SAME.items():
@@ -42,7 +42,7 @@ def plain_source(text: str) -> str:
         )
     text = _SCRIPT.sub(r"\1{\2}", text)
     text = _SECOND.sub(r"\1{\2}", _FRACTION.sub(r"\\frac{\1}", text))
-    return _ROOT.sub(r"\\sqrt{\1}", text)
+    return " ".join(_ROOT.sub(r"\\sqrt{\1}", text).split())
 
 
 def flat(text: str) -> str:

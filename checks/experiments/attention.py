@@ -29,14 +29,30 @@ def attention_qk(case: Case) -> Trial:
     def difference(powers: Orders) -> Fraction:  # q_i k_i - q'_i k'_i
         (order,) = powers
         return sum(
-            (math.comb(order, k) * (-1) ** k * product_moment(entries, k)
-             * product_moment(entries, order - k) for k in range(order + 1)), Fraction(0))
+            (
+                math.comb(order, k)
+                * (-1) ** k
+                * product_moment(entries, k)
+                * product_moment(entries, order - k)
+                for k in range(order + 1)
+            ),
+            Fraction(0),
+        )
 
     mean, square = (sum_moment(d, (p,), difference) / 2 ** (p // 2) for p in (2, 4))
     width = case["d"]
-    return Trial(draw, 4 * d, case.claim(), square - mean**2, {
-        "d^2": width**2, "sqrt(d), the std": sqrt(width), "d^2/sqrt(d)": width**2 / sqrt(width),
-        "1, as if divided by sqrt(d)": 1})
+    return Trial(
+        draw,
+        4 * d,
+        case.claim(),
+        square - mean**2,
+        {
+            "d^2": width**2,
+            "sqrt(d), the std": sqrt(width),
+            "d^2/sqrt(d)": width**2 / sqrt(width),
+            "1, as if divided by sqrt(d)": 1,
+        },
+    )
 
 
 def product_moment(entries: Law, order: int) -> Fraction:
@@ -54,7 +70,8 @@ def logits(case: Case, order: int, wrong: Mapping[str, Number]) -> Trial:
 
     claim = case.claim({"q": entries, "k": entries})
     return Trial(
-        draw, 2 * TOKENS * d, claim, logits_variance(entries, d, order), wrong, work=TOKENS**2)
+        draw, 2 * TOKENS * d, claim, logits_variance(entries, d, order), wrong, work=TOKENS**2
+    )
 
 
 def logits_variance(entries: Law, d: int, order: int) -> Fraction:
@@ -62,13 +79,15 @@ def logits_variance(entries: Law, d: int, order: int) -> Fraction:
 
     Pairs that share their query or their key are dependent, all others are not.
     """
+
     def shared(powers: Orders) -> Fraction:  # q_i k_i and q_i k'_i
         first, second = powers
         return entries.moment(first + second) * entries.moment(first) * entries.moment(second)
 
     mean, square = (
         sum_moment(d, (p,), lambda powers: product_moment(entries, *powers))
-        for p in (order, 2 * order))
+        for p in (order, 2 * order)
+    )
     beside, others = sum_moment(d, (order, order), shared), TOKENS - 1
     return (square + 2 * others * beside + (others * mean) ** 2) / TOKENS**2 - mean**2
 
@@ -119,22 +138,31 @@ def double_factorial(number: int) -> int:
 
 
 @experiment(
-    law="attention-qk-fourth", quantity="E[(q.k)^4]", d=3,
-    weights=("normal", "rademacher", "skewed"))
+    law="attention-qk-fourth",
+    quantity="E[(q.k)^4]",
+    d=3,
+    weights=("normal", "rademacher", "skewed"),
+)
 def attention_qk_fourth(case: Case) -> Trial:
     return logits(case, 4, wrong_moments(case, 4))
 
 
 @experiment(
-    law="attention-qk-sixth", quantity="E[(q.k)^6]", d=3,
-    weights=("uniform", "rademacher", "skewed"))
+    law="attention-qk-sixth",
+    quantity="E[(q.k)^6]",
+    d=3,
+    weights=("uniform", "rademacher", "skewed"),
+)
 def attention_qk_sixth(case: Case) -> Trial:
     return logits(case, 6, wrong_moments(case, 6))
 
 
 @experiment(
-    law="attention-qk-eighth", quantity="E[(q.k)^8]", d=4,
-    weights=("uniform", "rademacher", "leaning"))
+    law="attention-qk-eighth",
+    quantity="E[(q.k)^8]",
+    d=4,
+    weights=("uniform", "rademacher", "leaning"),
+)
 def attention_qk_eighth(case: Case) -> Trial:
     return logits(case, 8, wrong_moments(case, 8))
 
@@ -146,6 +174,16 @@ def attention_qk_kurtosis(case: Case) -> Trial:
     def draw(rng: Generator, replicates: int) -> Draws:
         return fourth.draw(rng, replicates) / width**2
 
-    return Trial(draw, fourth.numbers, case.claim(), exact(fourth.variance) / d**4, {
-        "3, as if q.k were Gaussian": 3, "3 + 3/d": 3 + 3 / d, "3 + 6/d^2": 3 + 6 / d**2,
-        "3 + 6/sqrt(d)": 3 + 6 / sqrt(d)}, work=TOKENS**2)
+    return Trial(
+        draw,
+        fourth.numbers,
+        case.claim(),
+        exact(fourth.variance) / d**4,
+        {
+            "3, as if q.k were Gaussian": 3,
+            "3 + 3/d": 3 + 3 / d,
+            "3 + 6/d^2": 3 + 6 / d**2,
+            "3 + 6/sqrt(d)": 3 + 6 / sqrt(d),
+        },
+        work=TOKENS**2,
+    )

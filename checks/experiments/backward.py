@@ -46,12 +46,25 @@ def backward(case: Case) -> Trial:
     one, other = (Sum(g[j] * random_array(name, mean=0, variance=1)[j], (j, 1, n)) for name in "uv")
     laws = {"g": INPUT, "u": case.weights, "v": case.weights}
     mean, square, both = (
-        expected(s, case.values, laws) for s in (one**2, one**4, one**2 * other**2))
+        expected(s, case.values, laws) for s in (one**2, one**4, one**2 * other**2)
+    )
     variance = (claim / v) ** 2 * variance_of_mean(rows, mean, square, both)
     fan_in, fan_out = case["m"], case["n"]
-    return Trial(draw, cols * (rows + 1), 1, variance, instead(claim, {
-        "1/m": 1 / fan_in, "2/n": 2 / fan_out, "1/n^2": 1 / fan_out**2,
-        "1/sqrt(n)": 1 / sqrt(fan_out)}))
+    return Trial(
+        draw,
+        cols * (rows + 1),
+        1,
+        variance,
+        instead(
+            claim,
+            {
+                "1/m": 1 / fan_in,
+                "2/n": 2 / fan_out,
+                "1/n^2": 1 / fan_out**2,
+                "1/sqrt(n)": 1 / sqrt(fan_out),
+            },
+        ),
+    )
 
 
 @experiment(law="he-backward", quantity="E[(dl/dx)^2]/E[(dl/dh)^2]", weights=SYMMETRIC, m=4, n=6)
@@ -70,8 +83,16 @@ def he_backward(case: Case) -> Trial:
     square, both = (by_columns(case, cols, *powers) for powers in ((4, 0), (2, 2)))
     variance = claim**2 * variance_of_mean(rows, mean, square, both)
     fan_in, fan_out = case["m"], case["n"]
-    return Trial(draw, rows + cols * (rows + 1), 1, variance, instead(claim, {
-        "1/n": 1 / fan_out, "2/m": 2 / fan_in, "4/n": 4 / fan_out, "4/n^2": 4 / fan_out**2}))
+    return Trial(
+        draw,
+        rows + cols * (rows + 1),
+        1,
+        variance,
+        instead(
+            claim,
+            {"1/n": 1 / fan_out, "2/m": 2 / fan_in, "4/n": 4 / fan_out, "4/n^2": 4 / fan_out**2},
+        ),
+    )
 
 
 def by_columns(case: Case, cols: int, first: int, second: int) -> Expr:
@@ -86,17 +107,14 @@ def by_columns(case: Case, cols: int, first: int, second: int) -> Expr:
 
 def masked_moment(case: Case, number: int, first: int, second: int) -> Expr:
     """E[b_1^first b_2^second] for the probe pulled back through 1 or 2 standardised columns."""
-    if case.size("m") == 1 and second:
-        return Integer(0)
     columns = [random_array(name, symmetric=True, variance=1) for name in "uv"[:number]]
-    masks = [
-        indicator(named(f"z_{w.name}", Sum(x[k] * w[k], (k, 1, m))), ">") for w in columns
-    ]
+    masks = [indicator(named(f"z_{w.name}", Sum(x[k] * w[k], (k, 1, m))), ">") for w in columns]
 
     def pulled(channel: int) -> Expr:
+        parts = zip(columns, masks, strict=True)
         return sum(
-            (centred[c] * w[channel] * mask for c, (w, mask) in enumerate(zip(columns, masks, strict=True), 1)),
-            Integer(0))
+            (centred[c] * w[channel] * mask for c, (w, mask) in enumerate(parts, 1)), Integer(0)
+        )
 
     laws = {"g": PROBE, "x": INPUT, "u": case.weights, "v": case.weights}
     return expected((pulled(1) ** first * pulled(2) ** second).expand(), case.values, laws)

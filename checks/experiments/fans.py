@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from itertools import pairwise
 
 import numpy as np
 from numpy.random import Generator
@@ -20,6 +21,7 @@ from varlaw.symbolic.terms import Sum
 
 m, n = dimensions("m n")
 i, j, k = indices("i j k")
+DEPTH = k  # of the chain
 x, g = random_array("x"), random_array("g")
 w, v = (random_array(name, mean=0, variance=1) for name in "wv")
 
@@ -57,7 +59,9 @@ def other_fans(case: Case) -> dict[str, Expr]:
     """The variances that the other laws of the family would choose."""
     fan_in, fan_out = case["m"], case["n"]
     return {
-        "1/m": 1 / fan_in, "1/n": 1 / fan_out, "2/(m + n)": 2 / (fan_in + fan_out),
+        "1/m": 1 / fan_in,
+        "1/n": 1 / fan_out,
+        "2/(m + n)": 2 / (fan_in + fan_out),
         "1/sqrt(m n)": 1 / sqrt(fan_in * fan_out),
         "(m + n)/(m^2 + n^2)": (fan_in + fan_out) / (fan_in**2 + fan_out**2),
     }
@@ -67,8 +71,7 @@ def without(others: dict[str, Expr], name: str) -> dict[str, Expr]:
     return {key: value for key, value in others.items() if key != name}
 
 
-@experiment(
-    law="xavier", quantity="mean of forward and backward gain", weights=ANY, m=3, n=8)
+@experiment(law="xavier", quantity="mean of forward and backward gain", weights=ANY, m=3, n=8)
 def xavier_gain(case: Case) -> Trial:
     """Var(w) m is the forward gain and Var(w) n the backward one: at 2/(m + n) their mean is 1."""
     claim = case.claim()
@@ -80,8 +83,13 @@ def xavier_gain(case: Case) -> Trial:
 
     variance = (e["ff"] + 2 * e["fb"] + e["bb"] - (e["f"] + e["b"]) ** 2) / 4
     rows, cols = case.size("m"), case.size("n")
-    return Trial(draw, rows * cols + rows + cols, 1, variance,
-                 instead(claim, without(other_fans(case), "2/(m + n)")))
+    return Trial(
+        draw,
+        rows * cols + rows + cols,
+        1,
+        variance,
+        instead(claim, without(other_fans(case), "2/(m + n)")),
+    )
 
 
 @experiment(law="xavier-uniform", quantity="Var(w)", weights=("uniform",), m=3, n=8)
@@ -102,11 +110,17 @@ def xavier_uniform(case: Case) -> Trial:
     bounds = {
         "sqrt(2/(m + n)), the std": sqrt(2 / (fan_in + fan_out)),
         "sqrt(3/(m + n))": sqrt(3 / (fan_in + fan_out)),
-        "sqrt(6/m)": sqrt(6 / fan_in), "sqrt(6/n)": sqrt(6 / fan_out),
+        "sqrt(6/m)": sqrt(6 / fan_in),
+        "sqrt(6/n)": sqrt(6 / fan_out),
         "6/(m + n)": 6 / (fan_in + fan_out),
     }
-    return Trial(draw, rows * cols, claim, variance, {
-        f"bound {name}": claim * (bound / other) ** 2 for name, other in bounds.items()})
+    return Trial(
+        draw,
+        rows * cols,
+        claim,
+        variance,
+        {f"bound {name}": claim * (bound / other) ** 2 for name, other in bounds.items()},
+    )
 
 
 def two_layers(case: Case, size: int, draw: Callable[[Generator, int], Draws]) -> Trial:
@@ -127,8 +141,9 @@ def xavier_geometric(case: Case) -> Trial:
     unit = 1 / float(INPUT.moment(2))
 
     def draw(rng: Generator, replicates: int) -> Draws:
-        hidden = multiply(INPUT.sample(rng, (rows, replicates)),
-                          weights.sample(rng, (rows, cols, replicates)))
+        hidden = multiply(
+            INPUT.sample(rng, (rows, replicates)), weights.sample(rng, (rows, cols, replicates))
+        )
         output = multiply(hidden, weights.sample(rng, (cols, rows, replicates)))
         return unit * np.mean(output**2, axis=0)
 
@@ -136,7 +151,8 @@ def xavier_geometric(case: Case) -> Trial:
 
 
 @experiment(
-    law="xavier-geometric-backward", quantity="E[(dl/dx)^2]/E[(dl/dy)^2]", weights=ANY, m=2, n=5)
+    law="xavier-geometric-backward", quantity="E[(dl/dx)^2]/E[(dl/dy)^2]", weights=ANY, m=2, n=5
+)
 def xavier_geometric_backward(case: Case) -> Trial:
     rows, cols, weights = case.size("m"), case.size("n"), case.scaled(case.claim())
     unit = 1 / float(INPUT.moment(2))
@@ -151,14 +167,22 @@ def xavier_geometric_backward(case: Case) -> Trial:
 
 
 @experiment(
-    law="geometric-chain", quantity="E[y^2]/E[x^2]", weights=ANY, d_0=4, d_1=3, d_2=5, d_3=2)
+    law="geometric-chain",
+    quantity="E[y^2]/E[x^2]",
+    weights=("uniform", "skewed"),
+    d_0=4,
+    d_1=3,
+    d_2=5,
+    d_3=2,
+)
 def geometric_chain(case: Case) -> Trial:
     """Three layers, each with one over the geometric mean of its fans as variance."""
     widths = [case.size(f"d_{step}") for step in range(4)]
-    ends = {Term("d", 0): case["d_0"], Term("d", Symbol("k", integer=True, positive=True)): case["d_3"]}
+    ends = {Term("d", 0): case["d_0"], Term("d", DEPTH): case["d_3"]}
     claim = case.law.statement.rhs.xreplace(ends)
-    layers = list(zip(widths, widths[1:], strict=False))
-    variances = [evaluate(laws_of_fans.xavier_geometric.statement.rhs, {"m": a, "n": b}) for a, b in layers]
+    layers = list(pairwise(widths))
+    geometric = laws_of_fans.xavier_geometric.statement.rhs
+    variances = [evaluate(geometric, {"m": a, "n": b}) for a, b in layers]
     unit = 1 / float(INPUT.moment(2))
 
     def draw(rng: Generator, replicates: int) -> Draws:
@@ -173,13 +197,23 @@ def geometric_chain(case: Case) -> Trial:
     spread = stream.variance / (exact(INPUT.moment(2)) * widths[-1]) ** 2
     ratio = case["d_0"] / case["d_3"]
     numbers = widths[0] + sum(math.prod(layer) for layer in layers)
-    return Trial(draw, numbers, claim, spread, {
-        "d_0/d_k, without the root": ratio, "1, as if every layer kept it": 1,
-        "sqrt(d_k/d_0), the backward gain": 1 / sqrt(ratio),
-        "sqrt(d_0/d_(k-1)), one layer short": sqrt(case["d_0"] / case["d_2"])})
+    return Trial(
+        draw,
+        numbers,
+        claim,
+        spread,
+        {
+            "d_0/d_k, without the root": ratio,
+            "1, as if every layer kept it": 1,
+            "sqrt(d_k/d_0), the backward gain": 1 / sqrt(ratio),
+            "sqrt(d_0/d_(k-1)), one layer short": sqrt(case["d_0"] / case["d_2"]),
+        },
+    )
 
 
-@experiment(law="xavier-quadratic", quantity="E[f]^2 + E[b]^2", weights=ANY, m=2, n=7)
+@experiment(
+    law="xavier-quadratic", quantity="E[f]^2 + E[b]^2", weights=("uniform", "skewed"), m=2, n=7
+)
 def xavier_quadratic_slope(case: Case) -> Trial:
     """Where the error (f-1)^2 + (b-1)^2 is stationary in the variance, f^2 + b^2 = f + b.
 
@@ -196,13 +230,22 @@ def xavier_quadratic_slope(case: Case) -> Trial:
     spread = e["ff"] ** 2 + 2 * e["fb"] ** 2 + e["bb"] ** 2 - (e["f"] ** 2 + e["b"] ** 2) ** 2
     claim = -variance * objective(case).coeff_monomial(unknown(case)) / 2  # f + b
     others = without(other_fans(case), "(m + n)/(m^2 + n^2)")
-    return Trial(draw, two_copies(case), claim, spread, {
-        name: claim * value for name, value in instead(variance, others).items()})
+    return Trial(
+        draw,
+        two_copies(case),
+        claim,
+        spread,
+        {name: claim * value for name, value in instead(variance, others).items()},
+    )
 
 
 @experiment(
-    law="xavier-quadratic", quantity="(E[f] - 1)^2 + (E[b] - 1)^2",
-    weights=("uniform", "rademacher"), m=3, n=12)
+    law="xavier-quadratic",
+    quantity="(E[f] - 1)^2 + (E[b] - 1)^2",
+    weights=("uniform", "rademacher"),
+    m=3,
+    n=12,
+)
 def xavier_quadratic_error(case: Case) -> Trial:
     """The error is the derived minimum, and lower than at the variances of the other laws."""
     variance = case.claim()
@@ -217,8 +260,14 @@ def xavier_quadratic_error(case: Case) -> Trial:
     mean = (e["f"] - 1) ** 2 + (e["b"] - 1) ** 2
     error = objective(case)
     others = without(other_fans(case), "(m + n)/(m^2 + n^2)")
-    return Trial(draw, two_copies(case), error.eval(variance), ff**2 + 2 * fb**2 + bb**2 - mean**2, {
-        f"error at variance {name}": error.eval(other) for name, other in others.items()})
+    spread = ff**2 + 2 * fb**2 + bb**2 - mean**2
+    return Trial(
+        draw,
+        two_copies(case),
+        error.eval(variance),
+        spread,
+        {f"error at variance {name}": error.eval(other) for name, other in others.items()},
+    )
 
 
 def unknown(case: Case) -> Symbol:

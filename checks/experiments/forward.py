@@ -45,7 +45,10 @@ def multiply(inputs: Draws, weights: Draws) -> Draws:
 
 
 def layer(
-    case: Case, inputs: Law, variance: Expr, statistic: Callable[[Draws], Draws],
+    case: Case,
+    inputs: Law,
+    variance: Expr,
+    statistic: Callable[[Draws], Draws],
     symbolic: list[Expr],
 ) -> tuple[Callable[[Generator, int], Draws], int, Expr]:
     """The mean over the units of a statistic of x W: how to draw it, how many numbers, Var.
@@ -66,56 +69,89 @@ def layer(
 
 
 def kept(
-    case: Case, activate: Callable[[Draws], Draws], activated: list[Expr],
+    case: Case,
+    activate: Callable[[Draws], Draws],
+    activated: list[Expr],
     wrong: Mapping[str, Number],
 ) -> Trial:
     """E[h^2]/E[x^2] for h = activate(x W), claimed to be 1 at the derived variance."""
     claim, q = case.claim(), exact(INPUT.moment(2))
     unit = 1 / float(q)
     draw, numbers, variance = layer(
-        case, INPUT, claim, lambda z: unit * activate(z) ** 2,
-        [claim / q * h**2 for h in activated])
+        case, INPUT, claim, lambda z: unit * activate(z) ** 2, [claim / q * h**2 for h in activated]
+    )
     return Trial(draw, numbers, 1, variance, instead(claim, wrong))
 
 
 @experiment(law="lecun", quantity="E[y^2]/E[x^2]", weights=ANY, m=5, n=4)
 def lecun(case: Case) -> Trial:
     fan_in, fan_out = case["m"], case["n"]
-    return kept(case, lambda z: z, units(), {
-        "1/n": 1 / fan_out, "2/m": 2 / fan_in, "1/m^2": 1 / fan_in**2,
-        "1/sqrt(m)": 1 / sqrt(fan_in)})
+    return kept(
+        case,
+        lambda z: z,
+        units(),
+        {
+            "1/n": 1 / fan_out,
+            "2/m": 2 / fan_in,
+            "1/m^2": 1 / fan_in**2,
+            "1/sqrt(m)": 1 / sqrt(fan_in),
+        },
+    )
 
 
 @experiment(law="he", quantity="E[relu(y)^2]/E[x^2]", weights=SYMMETRIC, m=6, n=4)
 def he(case: Case) -> Trial:
     fan_in, fan_out = case["m"], case["n"]
-    return kept(case, lambda z: np.maximum(z, 0), [relu(z) for z in units(symmetric=True)], {
-        "1/m": 1 / fan_in, "2/n": 2 / fan_out, "4/m^2": 4 / fan_in**2})
+    return kept(
+        case,
+        lambda z: np.maximum(z, 0),
+        [relu(z) for z in units(symmetric=True)],
+        {"1/m": 1 / fan_in, "2/n": 2 / fan_out, "4/m^2": 4 / fan_in**2},
+    )
 
 
-@experiment(
-    law="he-leaky", quantity="E[leaky(y)^2]/E[x^2]", weights=SYMMETRIC, m=6, n=4, a=HALF)
+@experiment(law="he-leaky", quantity="E[leaky(y)^2]/E[x^2]", weights=SYMMETRIC, m=6, n=4, a=HALF)
 def he_leaky(case: Case) -> Trial:
     a, fan_in, fan_out = case["a"], case["m"], case["n"]
     steep = float(a)
     return kept(
-        case, lambda z: np.where(z > 0, z, steep * z),
-        [leaky_relu(z, positive("a")) for z in units(symmetric=True)], {
-            "2/m": 2 / fan_in, "1/m": 1 / fan_in, "2/((1 + a) m)": 2 / (1 + a) / fan_in,
-            "2/((1 + a^2) n)": 2 / (1 + a**2) / fan_out})
+        case,
+        lambda z: np.where(z > 0, z, steep * z),
+        [leaky_relu(z, positive("a")) for z in units(symmetric=True)],
+        {
+            "2/m": 2 / fan_in,
+            "1/m": 1 / fan_in,
+            "2/((1 + a) m)": 2 / (1 + a) / fan_in,
+            "2/((1 + a^2) n)": 2 / (1 + a**2) / fan_out,
+        },
+    )
 
 
 @experiment(
-    law="linear-fourth", quantity="E[y^4]", weights=ANY, m=2, n=4, s2=Fraction(2, 3))
+    law="linear-fourth",
+    quantity="E[y^4]",
+    weights=("uniform", "skewed"),
+    m=2,
+    n=4,
+    s2=Fraction(2, 3),
+)
 def linear_fourth(case: Case) -> Trial:
     s2, q, rows = case["s2"], exact(LIGHT.moment(2)), case["m"]
     draw, numbers, variance = layer(
-        case, LIGHT, s2, lambda y: y**4, [s2**2 * y**4 for y in units()])
+        case, LIGHT, s2, lambda y: y**4, [s2**2 * y**4 for y in units()]
+    )
     gaussian = 3 * (rows * s2 * q) ** 2
     alone = rows * exact(case.weights.moment(4) * LIGHT.moment(4)) * s2**2
     claim = case.claim({"w": case.scaled(s2), "x": LIGHT}, q=q)
-    return Trial(draw, numbers, claim, variance, {
-        "3 (m q s2)^2, as if y were Gaussian": gaussian,
-        "3 (m q s2)^2 + m E[w^4] E[x^4], coincidences counted twice": gaussian + alone,
-        "(m q s2)^2, the square of E[y^2]": gaussian / 3,
-        "3 m (m - 1) (q s2)^2, without the coincidence of all four": gaussian * (1 - 1 / rows)})
+    return Trial(
+        draw,
+        numbers,
+        claim,
+        variance,
+        {
+            "3 (m q s2)^2, as if y were Gaussian": gaussian,
+            "3 (m q s2)^2 + m E[w^4] E[x^4], coincidences counted twice": gaussian + alone,
+            "(m q s2)^2, the square of E[y^2]": gaussian / 3,
+            "3 m (m - 1) (q s2)^2, without the coincidence of all four": gaussian * (1 - 1 / rows),
+        },
+    )

@@ -60,8 +60,14 @@ def bound(width: int, depth: int, s2: float) -> float:
 
 
 @experiment(
-    law="post-norm-layernorm", quantity="weight of x_0 as d grows", weights=("normal",),
-    least={"d": 8}, d=16, l=3, s2=Fraction(1, 2))
+    law="post-norm-layernorm",
+    quantity="weight of x_0 as d grows",
+    weights=("normal",),
+    least={"d": 8},
+    d=16,
+    l=3,
+    s2=Fraction(1, 2),
+)
 def layer_norm(case: Case) -> LimitTrial:
     """The weight of x_0 at widths d, 2d and 4d: its limit, and the order 1/d of its error."""
     depth, s2, claim, l = case.size("l"), float(case["s2"]), case.claim(), case["l"]  # noqa: E741
@@ -76,8 +82,15 @@ def layer_norm(case: Case) -> LimitTrial:
         return Trial(draw, width * (depth + 1), claim, bound(width, depth, s2), {}, work=work)
 
     grown = 1 + case["s2"]
-    return LimitTrial(sizes, tuple(map(trial, sizes)), claim, {
-        "(1 + s2)^-l, the square": grown**-l, "1, as in Pre-Norm": 1,
-        "(1 + s2)^(-(l-1)/2), one layer short": grown ** (-(l - 1) / 2),
-        "(1 + s2)^(-(l+1)/2), one layer too many": grown ** (-(l + 1) / 2)},
-        margins=(0.001, 0.0008, 0.0008))
+    return LimitTrial(
+        sizes,
+        tuple(map(trial, sizes)),
+        claim,
+        {
+            "(1 + s2)^-l, the square": grown**-l,
+            "1, as in Pre-Norm": 1,
+            "(1 + s2)^(-(l-1)/2), one layer short": grown ** (-(l - 1) / 2),
+            "(1 + s2)^(-(l+1)/2), one layer too many": grown ** (-(l + 1) / 2),
+        },
+        margins=(0.001, 0.0008, 0.0008),
+    )

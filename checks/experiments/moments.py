@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, cached_property
 from itertools import product
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 import numpy as np
 from numpy.random import Generator
@@ -23,7 +23,7 @@ from varlaw.symbolic.sequences import IndexProduct
 from varlaw.symbolic.strategy import normal_form
 from varlaw.symbolic.terms import Expectation
 
-Number = int | Fraction | Expr
+Number: TypeAlias = int | Fraction | Expr
 Values = Mapping[str, Number]
 Orders = tuple[int, ...]
 
@@ -32,6 +32,9 @@ class HasMoments(Protocol):
     """Whatever knows E[x^k]."""
 
     def moment(self, k: int) -> Number: ...
+
+
+Laws = Mapping[str, HasMoments]
 
 
 @dataclass(frozen=True)
@@ -59,7 +62,7 @@ def exact(value: Number) -> Expr:
     return value if isinstance(value, Expr) else Rational(value)
 
 
-def evaluate(expression: Expr, values: Values, laws: Mapping[str, HasMoments] | None = None) -> Expr:
+def evaluate(expression: Expr, values: Values, laws: Laws | None = None) -> Expr:
     """The expression at given values of its symbols, with the moments E[w^k] of given laws.
 
     Raises LookupError, with what is missing.
@@ -87,7 +90,7 @@ def normal(statistic: Expr) -> Expr:
     return normal_form(Expectation(statistic)).end
 
 
-def expected(statistic: Expr, values: Values, laws: Mapping[str, HasMoments]) -> Expr:
+def expected(statistic: Expr, values: Values, laws: Laws) -> Expr:
     """E[statistic], exactly, where each array follows the law of its name."""
     value = evaluate(normal(statistic), values, laws)
     if not value.is_number:

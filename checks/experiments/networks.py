@@ -108,9 +108,7 @@ class Network:
         return stream
 
 
-def build(
-    width: int, depth: int, start: Start, make: Callable[[Stream], Layer]
-) -> Network:
+def build(width: int, depth: int, start: Start, make: Callable[[Stream], Layer]) -> Network:
     """A network whose layers are made one after the other from the moments of their inputs."""
     layers, stream = [], start.moments(width)
     for _ in range(depth):

@@ -10,7 +10,14 @@ from sympy import Expr, Integer, sqrt
 from varlaw.checks.experiments.forward import INPUT
 from varlaw.checks.experiments.moments import Number, exact
 from varlaw.checks.experiments.networks import Network, Start, pre_norm
-from varlaw.checks.experiments.registry import NON_GAUSSIAN, SYMMETRIC, Case, Draws, Trial, experiment
+from varlaw.checks.experiments.registry import (
+    NON_GAUSSIAN,
+    SYMMETRIC,
+    Case,
+    Draws,
+    Trial,
+    experiment,
+)
 from varlaw.checks.experiments.streams import PRODUCT, SQUARE
 from varlaw.checks.sampling import LAWS
 from varlaw.symbolic.sequences import Branch, Term
@@ -20,7 +27,8 @@ CENTRED = Start(LAWS["uniform"])  # variance 1
 
 
 @experiment(
-    law="pre-norm-growth", quantity="Var(x_l)", weights=SYMMETRIC, d=4, l=3, s2=Fraction(3, 2))
+    law="pre-norm-growth", quantity="Var(x_l)", weights=SYMMETRIC, d=4, l=3, s2=Fraction(3, 2)
+)
 def growth(case: Case) -> Trial:
     """The mean square distance from the mean of x_0, which centred branches leave alone."""
     start = Start(INPUT)
@@ -33,14 +41,22 @@ def growth(case: Case) -> Trial:
         return np.asarray(np.mean(stream[-1] ** 2, axis=0) - centre)
 
     spread = model.moments().variance / model.width**2
-    return Trial(draw, model.numbers, case.claim(), spread, {
-        "(1 + s2)^l, without Norm": (1 + s2) ** l, "1 + 2 l s2": 1 + 2 * l * s2,
-        "sqrt(1 + l s2), the std": sqrt(1 + l * s2), "l s2, without x_0": l * s2,
-        "1, as in Post-Norm": 1})
+    return Trial(
+        draw,
+        model.numbers,
+        case.claim(),
+        spread,
+        {
+            "(1 + s2)^l, without Norm": (1 + s2) ** l,
+            "1 + 2 l s2": 1 + 2 * l * s2,
+            "sqrt(1 + l s2), the std": sqrt(1 + l * s2),
+            "l s2, without x_0": l * s2,
+            "1, as in Post-Norm": 1,
+        },
+    )
 
 
-@experiment(
-    law="pre-norm-std", quantity="lim std(x_l)^2/l", weights=NON_GAUSSIAN, d=3, l=2)
+@experiment(law="pre-norm-std", quantity="lim std(x_l)^2/l", weights=NON_GAUSSIAN, d=3, l=2)
 def std(case: Case) -> Trial:
     """Var(x_t)/t at t = l and 2l, extrapolated to infinite depth with an error of order 1/t.
 
@@ -59,12 +75,22 @@ def std(case: Case) -> Trial:
     early, late = replace(model, layers=model.layers[:depth]).moments(), model.moments(mark=depth)
     mean = 2 * second * late.second_moment - first * early.second_moment
     square = (
-        4 * second**2 * late[SQUARE] - 4 * first * second * late[PRODUCT]
-        + first**2 * early[SQUARE])
+        4 * second**2 * late[SQUARE] - 4 * first * second * late[PRODUCT] + first**2 * early[SQUARE]
+    )
     spread = square - (model.width * mean) ** 2
-    return Trial(draw, model.numbers, 1, spread, {
-        "std ~ sqrt(2 l)": 2, "std ~ l": 3 * depth, "std ~ sqrt(l/2)": Fraction(1, 2),
-        "std ~ l^(1/4)": (sqrt(2) - 1) / sqrt(depth), "1 + 1/l, not extrapolated": 1 + 1 / case["l"]})
+    return Trial(
+        draw,
+        model.numbers,
+        1,
+        spread,
+        {
+            "std ~ sqrt(2 l)": 2,
+            "std ~ l": 3 * depth,
+            "std ~ sqrt(l/2)": Fraction(1, 2),
+            "std ~ l^(1/4)": (sqrt(2) - 1) / sqrt(depth),
+            "1 + 1/l, not extrapolated": 1 + 1 / case["l"],
+        },
+    )
 
 
 def expansion(case: Case) -> tuple[Expr, Expr, int]:
@@ -75,9 +101,9 @@ def expansion(case: Case) -> tuple[Expr, Expr, int]:
     (branch,) = total.atoms(Branch)
     argument = branch.args[1]
     (inside,) = argument.atoms(Term)
-    values = {total.bound[0].name: k}
-    weight = case.at(rhs.coeff(total) * total.summand.coeff(branch), **values)
-    return weight, case.at(inside / argument, **values), k
+    values: dict[str, Number] = {total.bound[0].name: k}
+    weight = case.at(rhs.coeff(total) * total.summand.coeff(branch), None, **values)
+    return weight, case.at(inside / argument, None, **values), k
 
 
 @experiment(law="pre-norm-expansion", quantity="weight of F_k", weights=NON_GAUSSIAN, d=4, l=3)
@@ -92,13 +118,21 @@ def expansion_weight(case: Case) -> Trial:
 
     spread = model.moments(capture=k).overlap_variance / model.width**2
     above = Integer(case.size("l") - k)
-    return Trial(draw, model.numbers, claim, spread, {
-        "2^(-(l-k)/2), as in Post-Norm": 2 ** (-above / 2), "1/sqrt(k + 1)": 1 / sqrt(k + 1),
-        "sqrt(l + 1), as large as the sum": sqrt(case["l"] + 1), "2": 2})
+    return Trial(
+        draw,
+        model.numbers,
+        claim,
+        spread,
+        {
+            "2^(-(l-k)/2), as in Post-Norm": 2 ** (-above / 2),
+            "1/sqrt(k + 1)": 1 / sqrt(k + 1),
+            "sqrt(l + 1), as large as the sum": sqrt(case["l"] + 1),
+            "2": 2,
+        },
+    )
 
 
-@experiment(
-    law="pre-norm-expansion", quantity="E[x_k^2]/(k + 1)", weights=NON_GAUSSIAN, d=4, l=5)
+@experiment(law="pre-norm-expansion", quantity="E[x_k^2]/(k + 1)", weights=NON_GAUSSIAN, d=4, l=5)
 def expansion_norm(case: Case) -> Trial:
     """Norm(x_k) = x_k/sqrt(k + 1) has second moment 1."""
     _, divisor, k = expansion(case)
@@ -111,9 +145,18 @@ def expansion_norm(case: Case) -> Trial:
 
     spread = model.moments().variance / (model.width * divisor**2) ** 2
     size = exact(k + 1)
-    return Trial(draw, model.numbers, 1, spread, {
-        "divisor sqrt(k + 2)": size / (size + 1), "divisor k + 1": 1 / size,
-        "divisor 1": size, "divisor 2^(k/2), without Norm": size / 2**k})
+    return Trial(
+        draw,
+        model.numbers,
+        1,
+        spread,
+        {
+            "divisor sqrt(k + 2)": size / (size + 1),
+            "divisor k + 1": 1 / size,
+            "divisor 1": size,
+            "divisor 2^(k/2), without Norm": size / 2**k,
+        },
+    )
 
 
 def unit_branches(case: Case, depth: int | None = None) -> Network:
@@ -126,7 +169,8 @@ def pulled_back(case: Case, g: Number, wrong: dict[str, Number]) -> Trial:
     forward = unit_branches(case)
     jacobian = case.scaled(exact(g) / case["d"])
     model = replace(
-        forward, layers=tuple(replace(layer, weights=jacobian) for layer in forward.layers))
+        forward, layers=tuple(replace(layer, weights=jacobian) for layer in forward.layers)
+    )
 
     def draw(rng: Generator, replicates: int) -> Draws:
         return np.asarray(np.mean(model.backward(rng, replicates) ** 2, axis=0))
@@ -137,20 +181,45 @@ def pulled_back(case: Case, g: Number, wrong: dict[str, Number]) -> Trial:
 
 
 @experiment(
-    law="pre-norm-gradient", quantity="E[(dl/dx_0)^2]/E[(dl/dx_l)^2]", weights=SYMMETRIC,
-    d=4, l=3, g=Fraction(1, 2))
+    law="pre-norm-gradient",
+    quantity="E[(dl/dx_0)^2]/E[(dl/dx_l)^2]",
+    weights=SYMMETRIC,
+    d=4,
+    l=3,
+    g=Fraction(1, 2),
+)
 def gradient(case: Case) -> Trial:
     l, g = case["l"], case["g"]  # noqa: E741
-    return pulled_back(case, g, {
-        "l + 1, as at g = 1": l + 1, "(1 + g)^l, without Norm": (1 + g) ** l, "1 + l g": 1 + l * g,
-        "1, kept": 1, "(1 + g/l)^l": (1 + g / l) ** l})
+    return pulled_back(
+        case,
+        g,
+        {
+            "l + 1, as at g = 1": l + 1,
+            "(1 + g)^l, without Norm": (1 + g) ** l,
+            "1 + l g": 1 + l * g,
+            "1, kept": 1,
+            "(1 + g/l)^l": (1 + g / l) ** l,
+        },
+    )
 
 
 @experiment(
-    law="pre-norm-gradient-unit", quantity="E[(dl/dx_0)^2]/E[(dl/dx_l)^2]", weights=NON_GAUSSIAN,
-    d=4, l=3)
+    law="pre-norm-gradient-unit",
+    quantity="E[(dl/dx_0)^2]/E[(dl/dx_l)^2]",
+    weights=NON_GAUSSIAN,
+    d=4,
+    l=3,
+)
 def gradient_unit(case: Case) -> Trial:
     l = case["l"]  # noqa: E741
-    return pulled_back(case, 1, {
-        "2^l, without Norm": 2**l, "l": l, "2 l + 1": 2 * l + 1, "sqrt(l + 1), the std": sqrt(l + 1),
-        "1, kept": 1})
+    return pulled_back(
+        case,
+        1,
+        {
+            "2^l, without Norm": 2**l,
+            "l": l,
+            "2 l + 1": 2 * l + 1,
+            "1, kept": 1,
+            "sqrt(l + 1), the std": sqrt(l + 1),
+        },
+    )

@@ -12,7 +12,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 from sympy import Expr, Rational
 
-from varlaw.checks.experiments.moments import HasMoments, Number, Scaled, evaluate, exact
+from varlaw.checks.experiments.moments import Laws, Number, Scaled, evaluate, exact
 from varlaw.checks.sampling import LAWS, Law
 from varlaw.derivations import catalogue
 from varlaw.symbolic.language import Text, read
@@ -46,11 +46,11 @@ class Case:
         """The weights with some variance."""
         return Scaled(self.weights, variance)
 
-    def claim(self, laws: Mapping[str, HasMoments] | None = None, **more: Number) -> Expr:
+    def claim(self, laws: Laws | None = None, **more: Number) -> Expr:
         """The right-hand side of the derived statement, at the parameters and at further values."""
         return self.at(self.law.statement.rhs, laws, **more)
 
-    def at(self, expression: Expr, laws: Mapping[str, HasMoments] | None = None, **more: Number) -> Expr:
+    def at(self, expression: Expr, laws: Laws | None = None, **more: Number) -> Expr:
         """An expression at the parameters and at further values."""
         return evaluate(expression, {**self.values, **more}, laws)
 
@@ -144,7 +144,11 @@ _TABLE: dict[tuple[str, str], Experiment] = {}
 
 
 def experiment(
-    *, law: str, quantity: str, weights: tuple[str, ...], least: Mapping[str, int] | None = None,
+    *,
+    law: str,
+    quantity: str,
+    weights: tuple[str, ...],
+    least: Mapping[str, int] | None = None,
     **defaults: int | Fraction,
 ) -> Callable[[Callable[[Case], Trial | LimitTrial]], Experiment]:
     """Make the function that prepares a trial into the experiment on one quantity of a law.
@@ -171,9 +175,7 @@ def experiments() -> tuple[Experiment, ...]:
     return tuple(_TABLE.values())
 
 
-def instead(
-    claim: Number, others: Mapping[str, Number], power: int = 1
-) -> dict[str, Expr]:
+def instead(claim: Number, others: Mapping[str, Number], power: int = 1) -> dict[str, Expr]:
     """What wrong variances claim for a gain that is 1 at the variance `claim`.
 
     A gain that grows like variance^power, measured at the claimed variance, is (claim/other)^power

@@ -1,5 +1,6 @@
-"""Experiments on one residual layer: the variance of x + F(x), the covariance of x and F(x)."""
+"""Experiments on one residual layer: the moments of x + F(x), the covariance of x and F(x)."""
 
+from dataclasses import dataclass
 from fractions import Fraction
 from math import prod
 
@@ -16,8 +17,15 @@ from varlaw.checks.experiments.moments import (
     variance_of_mean,
 )
 from varlaw.checks.experiments.registry import ANY, Case, Draws, Trial, experiment
-from varlaw.symbolic.arrays import dimensions, indices, positive, random_array
-from varlaw.symbolic.terms import Sum
+from varlaw.checks.sampling import shifted
+from varlaw.symbolic.arrays import (
+    dimensions,
+    indices,
+    positive,
+    random_array,
+    random_variable,
+)
+from varlaw.symbolic.terms import Expectation, Sum
 
 d = dimensions("d")
 j = indices("j")
@@ -42,11 +50,15 @@ def weight_variance(case: Case) -> Expr:
 
 
 def twin_moment(case: Case, statistic: Expr) -> Expr:
-    """E of a polynomial in x_1, F_1, x_2, F_2 of two channels and in those of an independent copy."""
+    """E of a polynomial in x_1, F_1, x_2, F_2 of two channels and of an independent copy."""
     polynomial = Poly(statistic, *HERE, *THERE)
     return sum(
-        (coefficient * channels_moment(case, powers[:4]) * channels_moment(case, powers[4:])
-         for powers, coefficient in polynomial.terms()), Integer(0))
+        (
+            coefficient * channels_moment(case, powers[:4]) * channels_moment(case, powers[4:])
+            for powers, coefficient in polynomial.terms()
+        ),
+        Integer(0),
+    )
 
 
 def channels_moment(case: Case, powers: tuple[int, ...]) -> Expr:
@@ -55,7 +67,8 @@ def channels_moment(case: Case, powers: tuple[int, ...]) -> Expr:
 
     def branch(name: str) -> Expr:
         near, far = (random_array(f"{name}_{end}", mean=0, variance=1) for end in ("near", "far"))
-        return b * (x[1] ** 2 * near[1] + x[2] ** 2 * near[2] + Sum(r[j] ** 2 * far[j], (j, 1, d - 2)))
+        others = Sum(r[j] ** 2 * far[j], (j, 1, d - 2))
+        return b * (x[1] ** 2 * near[1] + x[2] ** 2 * near[2] + others)
 
     factors = zip((x[1], branch("u"), x[2], branch("v")), powers, strict=True)
     inputs = Scaled(INPUT, case["v"])
@@ -66,8 +79,14 @@ def channels_moment(case: Case, powers: tuple[int, ...]) -> Expr:
 
 
 @experiment(
-    law="residual-sum", quantity="Var(x + F(x))", weights=ANY, least={"d": 2},
-    d=3, v=Fraction(3, 2), s2=Fraction(2, 3))
+    law="residual-sum",
+    quantity="Var(x + F(x))",
+    weights=ANY,
+    least={"d": 2},
+    d=3,
+    v=Fraction(3, 2),
+    s2=Fraction(2, 3),
+)
 def residual_sum(case: Case) -> Trial:
     """Half the squared difference of two independent draws; F depends on x."""
 
@@ -80,15 +99,29 @@ def residual_sum(case: Case) -> Trial:
     one, other = (x1 + f1) ** 2 / 2, (x2 + f2) ** 2 / 2
     mean, square, both = (twin_moment(case, s) for s in (one, one**2, one * other))
     spread = variance_of_mean(width, mean, square, both)
-    return Trial(draw, 2 * width * (width + 1), case.claim(), spread, {
-        "v + s2 + 2 sqrt(v s2), fully correlated": v + s2 + 2 * sqrt(v * s2),
-        "v": v, "v (1 + s2), as if not normalised": v * (1 + s2),
-        "sqrt(v) + sqrt(s2), stds added": sqrt(v) + sqrt(s2)})
+    return Trial(
+        draw,
+        2 * width * (width + 1),
+        case.claim(),
+        spread,
+        {
+            "v + s2 + 2 sqrt(v s2), fully correlated": v + s2 + 2 * sqrt(v * s2),
+            "v": v,
+            "v (1 + s2), as if not normalised": v * (1 + s2),
+            "sqrt(v) + sqrt(s2), stds added": sqrt(v) + sqrt(s2),
+        },
+    )
 
 
 @experiment(
-    law="residual-branch", quantity="Cov(x, F(x))", weights=ANY, least={"d": 2},
-    d=3, v=Fraction(3, 2), s2=Fraction(2, 3))
+    law="residual-branch",
+    quantity="Cov(x, F(x))",
+    weights=ANY,
+    least={"d": 2},
+    d=3,
+    v=Fraction(3, 2),
+    s2=Fraction(2, 3),
+)
 def residual_branch(case: Case) -> Trial:
     """Half the product of the differences of two independent draws."""
 
@@ -106,6 +139,57 @@ def residual_branch(case: Case) -> Trial:
     x = Scaled(INPUT, v)
     skew = x.moment(3) - x.moment(1) * x.moment(2)
     without = skew / sqrt(x.moment(4) - x.moment(2) ** 2) * sqrt(s2)
-    return Trial(draw, 2 * width * (width + 1), case.claim(), spread, {
-        "a branch without its last linear layer": without,
-        "sqrt(v s2), fully correlated": scale, "v, as if F were x": v}, scale=float(scale))
+    return Trial(
+        draw,
+        2 * width * (width + 1),
+        case.claim(),
+        spread,
+        {
+            "a branch without its last linear layer": without,
+            "sqrt(v s2), fully correlated": scale,
+            "v, as if F were x": v,
+        },
+        scale=float(scale),
+    )
+
+
+@dataclass(frozen=True)
+class Kept:
+    """The law of b = 1/p with probability p, else 0."""
+
+    rate: Fraction
+
+    def moment(self, k: int) -> Fraction:
+        return self.rate ** (1 - k) if k else Fraction(1)
+
+    def sample(self, rng: Generator, replicates: int) -> Draws:
+        return np.asarray((rng.random(replicates) < float(self.rate)) / float(self.rate))
+
+
+@experiment(law="residual-drop-path", quantity="E[(x + b F(x))^2]", weights=("uniform", "skewed"), p=Fraction(2, 3))
+def residual_drop_path(case: Case) -> Trial:
+    """F = x^2, which is correlated with x; the laws of weights serve as laws of x - 1/2."""
+    inputs, kept = shifted(case.weights, Fraction(1, 2)), Kept(Fraction(case.values["p"]))
+
+    def draw(rng: Generator, replicates: int) -> Draws:
+        x = inputs.sample(rng, replicates)
+        return np.asarray((x + kept.sample(rng, replicates) * x**2) ** 2)
+
+    laws: dict[str, HasMoments] = {"x": inputs, "b": kept}
+    x, keep = random_variable("x"), random_variable("b")
+    mean, square = (expected((x + keep * x**2) ** k, {}, laws) for k in (2, 4))
+    q, cross, r, p = (*(exact(inputs.moment(k)) for k in (2, 3, 4)), case["p"])
+    (both,) = case.law.statement.rhs.atoms(Expectation)  # E[x F]
+    claim = case.at(case.law.statement.rhs.xreplace({both: cross}), q=q, r=r)
+    return Trial(
+        draw,
+        2,
+        claim,
+        square - mean**2,
+        {
+            "q + 2 E[x F] + r, as if nothing were dropped": q + 2 * cross + r,
+            "q + r/p, as if x and F were uncorrelated": q + r / p,
+            "q + 2 p E[x F] + p r, without the factor 1/p": q + 2 * p * cross + p * r,
+            "q + 2 E[x F] + r/p^2": q + 2 * cross + r / p**2,
+        },
+    )

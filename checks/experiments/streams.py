@@ -50,11 +50,12 @@ class Stream:
 
     @classmethod
     def begin(cls, law: Law, width: int, scale: Number = 1) -> "Stream":
-        """A stream whose entries are iid with the law of `scale` times x; c is the stream itself."""
+        """A stream with iid entries of the law of `scale` times x; c is the stream itself."""
         state = {}
         for key in (*ALONE, *BESIDE):
             statistic = prod(
-                (Sum(start[j] ** (p + q), (j, 1, d)) for p, q in key), start=Integer(1))
+                (Sum(start[j] ** (p + q), (j, 1, d)) for p, q in key), start=Integer(1)
+            )
             order = sum(p + q for p, q in key)
             state[key] = exact(scale) ** order * expected(statistic, {"d": width}, {"x": law})
         return cls(width, state)
@@ -85,13 +86,16 @@ class Stream:
         """x + x W, with symmetric weights of some variance; `capture` makes x W the new c."""
         kind = "captured" if capture else "residual"
         return Stream(
-            self.width, self._mapped((*ALONE, *BESIDE), kind, weights, variance, self.width))
+            self.width, self._mapped((*ALONE, *BESIDE), kind, weights, variance, self.width)
+        )
 
     def scaled(self, square: Number) -> "Stream":
         """a x, with a^2 = `square`."""
         a = sqrt(exact(square))
-        return Stream(self.width, {
-            key: a ** sum(p for p, _ in key) * value for key, value in self.state.items()})
+        return Stream(
+            self.width,
+            {key: a ** sum(p for p, _ in key) * value for key, value in self.state.items()},
+        )
 
     def marked(self) -> "Stream":
         """The same stream, with what it is now as c."""
@@ -107,8 +111,12 @@ class Stream:
         values = {"d": self.width, "n": width, "b": sqrt(exact(variance))}
         return {
             key: sum(
-                (evaluate(coefficient, values, {"w": weights}) * self.state[source]
-                 for source, coefficient in image(key, kind).items()), Integer(0))
+                (
+                    evaluate(coefficient, values, {"w": weights}) * self.state[source]
+                    for source, coefficient in image(key, kind).items()
+                ),
+                Integer(0),
+            )
             for key in keys
         }
 
@@ -120,8 +128,7 @@ def image(key: Key, kind: str) -> dict[Key, Expr]:
     branch = Sum(b * x[i] * w[i, j], (i, 1, d))
     after = branch if kind == "linear" else x[j] + branch
     beside = branch if kind == "captured" else c[j]
-    statistic = prod(
-        (Sum(after**p * beside**q, (j, 1, cols)) for p, q in key), start=Integer(1))
+    statistic = prod((Sum(after**p * beside**q, (j, 1, cols)) for p, q in key), start=Integer(1))
     return power_sums(normal(statistic))
 
 
@@ -146,7 +153,7 @@ def _one_sum(total: IndexSum) -> dict[Key, Expr]:
         powers["xc".index(entry.array.name)] += int(exponent)
     found: dict[Key, Expr] = {(): Integer(1)}
     for span in total.ranges:  # indices of different ranges may coincide, those of one may not
-        used = [(p, q) for index in span.indices for p, q in [exponents.get(index, (0, 0))] if p + q]
+        used = [(p, q) for p, q in (exponents.get(k, (0, 0)) for k in span.indices) if p + q]
         found = {
             tuple(sorted(key + more)): weight * times
             for key, weight in found.items()

@@ -11,7 +11,7 @@ from varlaw.symbolic.arrays import Entry, RandomArray
 from varlaw.symbolic.assumptions import RELATIONS, Assumption, Kind
 from varlaw.symbolic.derivation import Derivation, Step, relation, sign_of
 from varlaw.symbolic.printers.bibliography import Source
-from varlaw.symbolic.sequences import Named
+from varlaw.symbolic.sequences import Defined, Named
 from varlaw.symbolic.terms import Expectation, IndexSum, Variance
 
 
@@ -62,13 +62,17 @@ class Account:
         """The meanings of names and the declared moments, as relations, in order of appearance."""
         shown = [self.derivation.start, *(step.after for step in self.derivation.steps)]
         named: dict[str, Named] = {}
+        functions: dict[type, Defined] = {}
         entries: dict[str, Entry] = {}
         for part in shown:
+            for function in sorted(part.atoms(Defined), key=str):
+                functions.setdefault(type(function), function)
             for found in sorted(part.atoms(Named), key=str):
                 named.setdefault(found.name, found)
             for entry in sorted(part.atoms(Entry), key=lambda e: (len(str(e)), str(e))):
                 entries.setdefault(entry.array.name, entry)
-        relations = [relation(one, one.definition, "=") for one in named.values()]
+        defined: list[Any] = [*functions.values(), *named.values()]
+        relations = [relation(one, one.definition, "=") for one in defined]
         return relations + [fact for name in sorted(entries) for fact in _moments(entries[name])]
 
     @cached_property

@@ -22,7 +22,9 @@ def check_renames(notation: Notation, expressions: Iterable[Basic]) -> None:
     names = {name for atom in atoms for name in _names(atom)}
     for name in notation.renames:
         if name not in names:
-            known = ", ".join(sorted({_name(a) for a in atoms if not isinstance(a, Delta | Integral)}))
+            known = ", ".join(
+                sorted({_name(a) for a in atoms if not isinstance(a, Delta | Integral)})
+            )
             raise NotationError(
                 f"no symbol {name!r} here{suggestion(name, names)} (there are {known})"
             )

@@ -37,7 +37,9 @@ def write(
         raise NotationError(f"the label {label!r} may have letters, digits and : . _ - only")
     several = len(accounts) > 1
     bodies = [
-        body(account, notation, f"{label}-{account.name}" if label and several else label, standalone)
+        body(
+            account, notation, f"{label}-{account.name}" if label and several else label, standalone
+        )
         for account in accounts
     ]
     if not standalone:

@@ -73,7 +73,7 @@ def _mathematics(words: list[str]) -> int:
 
 def _is_formula(word: str) -> bool:
     core = word.rstrip(".,;:")
-    if not core or re.search(r"[A-Za-z]-[A-Za-z]{2}", core):
+    if not core or re.search(r"[%&$#\\]|[A-Za-z]-[A-Za-z]{2}", core):
         return False
     words = re.findall(r"[A-Za-z]+", re.sub(r"_[A-Za-z]+", "", core))
     letters = [word for word in words if word not in (*_HEADS, "sqrt")]

@@ -57,7 +57,7 @@ def test_moments_from_independent_sources() -> None:
     assert [LAWS["uniform"].moment(k) for k in (4, 6, 8)] == [
         Fraction(9, 5), Fraction(27, 7), Fraction(9)
     ]
-    # a two-point law of mean 0 and variance 1 at a and -1/a: E[x^3] = a - 1/a, E[x^4] = 1 + E[x^3]^2
+    # at a and -1/a with mean 0 and variance 1: E[x^3] = a - 1/a, E[x^4] = 1 + E[x^3]^2
     assert LAWS["skewed"].moment(3) == 2 - Fraction(1, 2)
     assert LAWS["leaning"].moment(3) == Fraction(3, 2) - Fraction(2, 3)
     # no two laws share their kurtosis, so that none can stand in for another

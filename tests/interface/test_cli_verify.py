@@ -148,13 +148,14 @@ def test_json_has_null_where_there_is_no_finite_number(varlaw, engine):
 def test_one_line_for_each_law_when_piped(varlaw, engine):
     engine(HE, DECAY)
     title, he, decay, blank, last = varlaw("verify").out.splitlines()
-    columns = ["law", "steps", "assumptions", "measured", "claimed", "verdict", "statement"]
+    evidence = ["steps", "assumptions", "quantity", "measured", "claimed"]
+    columns = ["law", *evidence, "verdict", "statement"]
     assert title.split() == columns
     for line, law in ((he, HE), (decay, DECAY)):
         starts = [title.index(column) for column in columns]
         cells = [line[a:b].strip() for a, b in zip(starts, [*starts[1:], None], strict=True)]
-        measured = ["2.0003 [1.9981, 2.0031]", "2", "verified"]
-        assert cells == [law.name, "2/2", "1/4 needed", *measured, law.statement]
+        measured = ["m Var[w]", "2.0003 [1.9981, 2.0031]", "2"]
+        assert cells == [law.name, "2/2", "1/4 needed", *measured, "verified", law.statement]
     assert not blank
     assert last == "2 laws: 2 verified; 4 steps: 4 proved; error rate 1e-06, seed 0"
 
@@ -174,6 +175,7 @@ def test_the_table_fits_the_terminal(width):
     assert {word for law in (HE, DECAY) for word in law.statement.split()} <= set(text.split())
     assert text.count("2.0003 [1.9981, 2.0031]") == 2
     assert text.count("1/4 needed") == 2
+    assert text.count("m Var[w]") == 2
     assert text.count(" 2/2") == 2
 
 

@@ -1,0 +1,248 @@
+"""Measuring a trial: draw, look, judge, until there is a verdict or the budget is spent."""
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from varlaw.checks.experiments.moments import Number
+from varlaw.checks.experiments.registry import LimitTrial, Trial
+from varlaw.checks.limits import Fit, order_fit
+from varlaw.checks.report import Measurement
+from varlaw.checks.sampling import stream
+from varlaw.checks.statistics import (
+    CatoniSequence,
+    Interval,
+    NoInterval,
+    Verdict,
+    judge,
+    planned_size,
+)
+
+BATCH = 1 << 16  # numbers held at once
+BATCHES = 8  # per chunk, that is, per random stream
+MOST_REPLICATES = 1 << 25
+LOOKS = (0.25, 0.5, 1, 2, 4)  # in units of the planned size
+SAME = 1e-9  # neighbours as near as this to the claim claim the same
+WIDE = "the interval lies neither inside the tolerance nor outside"
+NEXT_ORDER = "the next order of the error may be in the way: try larger sizes"
+
+Neighbours = tuple[tuple[str, float, Verdict], ...]
+
+
+@dataclass(frozen=True)
+class Task:
+    """One measurement: a quantity of a law with one law of the weights, and its share of alpha."""
+
+    law: str
+    quantity: str
+    weights: str
+    values: tuple[tuple[str, int | Fraction], ...]
+    alpha: float
+    tolerance: float
+    seed: int
+    budget: int
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """What the random streams depend on, beside the seed."""
+        return self.law, self.quantity, self.weights
+
+
+class Series:
+    """The replicates of a trial, drawn chunk by chunk, and their confidence sequence."""
+
+    def __init__(
+        self, trial: Trial, key: tuple[int | str, ...], seed: int, alpha: float, size: int
+    ) -> None:
+        self.trial, self.key, self.seed, self.size = trial, key, seed, size
+        self.sequence = CatoniSequence(alpha, trial.spread, size)
+        self.batch = max(1, BATCH // max(trial.numbers, trial.work))
+        self.count, self.total, self.chunks = 0, 0.0, 0
+
+    @property
+    def mean(self) -> float:
+        return self.total / self.count
+
+    def grow(self, count: int) -> None:
+        """Draw whole chunks until there are at least `count` replicates. Raises NoInterval."""
+        while self.count < count:
+            rng = stream(self.seed, *self.key, self.chunks)
+            for _ in range(BATCHES):
+                values = self.trial.draw(rng, self.batch)
+                self.sequence.update(values)
+                self.total += float(values.sum())
+                self.count += values.size
+            self.chunks += 1
+
+    def looks(self, budget: int) -> Iterator[int]:
+        """When to look: at parts and multiples of the planned size, as far as the budget goes."""
+        most = min(budget // self.trial.numbers, MOST_REPLICATES)
+        return (math.ceil(self.size * k) for k in LOOKS if k <= 1 or self.size * k <= most)
+
+    def half_width(self) -> float:
+        """About how far the interval reaches to either side of the mean."""
+        s = self.sequence
+        double = 2 * math.log(2 / s.alpha) * s.variance
+        return (1 + self.count / s.planned) * math.sqrt(double * s.planned) / (2 * self.count)
+
+
+def measure_trial(task: Task, trial: Trial | LimitTrial) -> Measurement:
+    """Carry out a trial that was made ready, up to the task's budget."""
+    with np.errstate(all="ignore"):  # what is not finite is reported as such
+        try:
+            if isinstance(trial, LimitTrial):
+                return _measure_limit(task, trial)
+            return _measure_mean(task, trial)
+        except NoInterval as error:
+            return _undecided(task, trial, str(error))
+
+
+def _measure_mean(task: Task, trial: Trial) -> Measurement:
+    claimed, absolute = float(trial.claimed), task.tolerance * trial.scale
+    margin = task.tolerance * abs(claimed) or absolute
+    size = planned_size(trial.spread, claimed, task.tolerance, task.alpha, absolute=absolute)
+    if why := _over_budget(size, trial, task):
+        return _undecided(task, trial, why)
+
+    def verdict(interval: Interval, value: float) -> Verdict:
+        return judge(interval, value, task.tolerance, absolute=absolute)
+
+    series = Series(trial, task.key, task.seed, task.alpha, size)
+    found = _undecided(task, trial, WIDE)
+    for look in series.looks(task.budget):
+        series.grow(look)
+        if abs(series.mean - claimed) < series.half_width() > margin:
+            continue  # the interval would hold the claim, and more than its tolerance
+        interval = series.sequence.interval()
+        neighbours = tuple(
+            (name, value, verdict(interval, value)) for name, value in _others(trial)
+        )
+        found = _measured(
+            task, trial, series.mean, interval, verdict(interval, claimed), neighbours
+        )
+        if found.verdict is not Verdict.UNDECIDED:
+            break
+    return found
+
+
+def _measure_limit(task: Task, trial: LimitTrial) -> Measurement:
+    claimed, alpha, made = float(trial.claimed), task.alpha / len(trial.sizes), []
+    for size, part, margin in zip(trial.sizes, trial.trials, trial.margins, strict=True):
+        aim = margin * abs(claimed) * min(1.0, task.tolerance / 0.01)
+        planned = planned_size(part.spread, 0.0, task.tolerance, alpha, absolute=aim)
+        if why := _over_budget(planned, part, task):
+            return _undecided(task, trial, f"at size {size}: {why}")
+        made.append(Series(part, (*task.key, size), task.seed, alpha, planned))
+    found = _undecided(task, trial, WIDE)
+    for looks in zip(*(series.looks(task.budget) for series in made), strict=False):
+        for series, look in zip(made, looks, strict=True):
+            series.grow(look)
+        intervals = [series.sequence.interval() for series in made]
+        fit = order_fit(trial.sizes, intervals, trial.order)
+        extrapolated = _extrapolated(trial, [series.mean for series in made])
+        neighbours = tuple(
+            (name, value, judge(fit.limit, value, task.tolerance)) for name, value in _others(trial)
+        )
+        orders = tuple(
+            (f"error of order {order:g}", order, order_fit(trial.sizes, intervals, order).order)
+            for order in trial.wrong_orders
+        )
+        verdict, why = _limit_verdict(fit, extrapolated, claimed, task.tolerance)
+        found = _measured(
+            task, trial, extrapolated[-1], fit.limit, verdict, neighbours + orders, why
+        )
+        if found.verdict is not Verdict.UNDECIDED:
+            break
+    return found
+
+
+def _extrapolated(trial: LimitTrial, means: list[float]) -> list[float]:
+    """The limit by Richardson from each two neighbouring sizes."""
+    powers = [size**trial.order for size in trial.sizes]
+    return [
+        (powers[k + 1] * means[k + 1] - powers[k] * means[k]) / (powers[k + 1] - powers[k])
+        for k in range(len(means) - 1)
+    ]
+
+
+def _limit_verdict(
+    fit: Fit, extrapolated: list[float], claimed: float, tolerance: float
+) -> tuple[Verdict, str]:
+    """The fit's verdict, and why where it is undecided.
+
+    The extrapolations from smaller and from larger sizes differ by more than what the latter
+    neglects: a claim no further off than that is not refuted.
+    """
+    verdict = fit.judge(claimed, tolerance)
+    away = max(fit.limit.low - claimed, claimed - fit.limit.high)
+    if verdict is Verdict.REFUTED and away < abs(extrapolated[-1] - extrapolated[-2]):
+        return Verdict.UNDECIDED, NEXT_ORDER
+    return verdict, WIDE if fit.identified else "order not identified"
+
+
+def _over_budget(size: int, trial: Trial, task: Task) -> str:
+    """Why a planned size is out of reach, or nothing."""
+    excess = max(size * trial.numbers / task.budget, size / MOST_REPLICATES)
+    if excess <= 1:
+        return ""
+    enough = 1.01 * task.tolerance * math.sqrt(excess)
+    return (
+        f"needs {size:.3g} replicates of {trial.numbers} random numbers, over the budget of "
+        f"{task.budget:.3g}; a tolerance of {enough:.2g} would do"
+    )
+
+
+def _others(trial: Trial | LimitTrial) -> list[tuple[str, float]]:
+    """The neighbours that claim something else."""
+    claimed, given = float(trial.claimed), _floats(trial.neighbours)
+    return [(k, v) for k, v in given.items() if not math.isclose(v, claimed, rel_tol=SAME)]
+
+
+def _floats(values: Mapping[str, Number]) -> dict[str, float]:
+    return {name: float(value) for name, value in values.items()}
+
+
+def _measured(
+    task: Task,
+    trial: Trial | LimitTrial,
+    estimate: float,
+    interval: Interval,
+    verdict: Verdict,
+    neighbours: Neighbours,
+    why: str = WIDE,
+) -> Measurement:
+    """The record; what is verified without being told from its neighbours is undecided."""
+    left = [name for name, _, found in neighbours if found is not Verdict.REFUTED]
+    if verdict is Verdict.VERIFIED and left:
+        verdict, why = Verdict.UNDECIDED, f"cannot tell the claim from: {'; '.join(left)}"
+    return Measurement(
+        task.quantity,
+        task.weights,
+        float(trial.claimed),
+        estimate,
+        interval.low,
+        interval.high,
+        interval.kind,
+        interval.replicates,
+        verdict,
+        neighbours,
+        why if verdict is Verdict.UNDECIDED else "",
+    )
+
+
+def _undecided(task: Task, trial: Trial | LimitTrial, why: str) -> Measurement:
+    return Measurement(
+        task.quantity,
+        task.weights,
+        float(trial.claimed),
+        None,
+        None,
+        None,
+        "proved",
+        0,
+        Verdict.UNDECIDED,
+        why=why,
+    )
