@@ -30,9 +30,9 @@ def backward() -> Derivation:
     b = named("b", Sum(g[j] * w[i, j], (j, 1, n)), i)
     return (
         derive(Expectation(b**2))
-        .by("unfold", "expand", "linearity", "independence")
+        .by("unfold expand linearity independence")
         .by("kronecker", array="w")
-        .by("collapse", "identical", "count")
+        .by("collapse identical count")
         .by("require", equals=v, because="the second moment of the probe is kept: E[b_i^2] = v")
         .by("solve", unknown=s2)
         .by("call", name=Variance(w[i, j]))
@@ -54,9 +54,9 @@ def he_backward() -> Derivation:
     b = named("b", Sum(g[j] * w[i, j] * indicator(z, ">"), (j, 1, n)), i)
     return (
         derive(Expectation(b**2))
-        .by("unfold", "expand", "linearity", "independence")
+        .by("unfold expand linearity independence")
         .by("kronecker", array="g")
-        .by("collapse", "identical", "symmetry", "indicators", "no-atom", "identical", "count")
+        .by("collapse identical symmetry indicators no-atom identical count")
         .by("require", equals=v, because="the second moment of the probe is kept: E[b_i^2] = v")
         .by("solve", unknown=s2)
         .by("call", name=Variance(w[i, j]))

@@ -86,9 +86,9 @@ def xavier_geometric() -> Derivation:
     y = named("y", Sum(x[i] * w1[i, k] * w2[k, j], (i, 1, m), (k, 1, n)), j)
     return (
         derive(Expectation(y**2))
-        .by("unfold", "expand", "linearity", "independence")
+        .by("unfold expand linearity independence")
         .by("kronecker", array="w1")
-        .by("collapse", "identical", "count")
+        .by("collapse identical count")
         .by("require", equals=q, because="the second moment of the input is kept: E[y_j^2] = q")
         .by("solve", unknown=t)
         .by("call", name=Variance(w1[i, k]))
@@ -109,9 +109,9 @@ def xavier_geometric_backward() -> Derivation:
     b = named("b", Sum(g[j] * w2[k, j] * w1[i, k], (j, 1, m), (k, 1, n)), i)
     return (
         derive(Expectation(b**2))
-        .by("unfold", "expand", "linearity", "independence")
+        .by("unfold expand linearity independence")
         .by("kronecker", array="w2")
-        .by("collapse", "identical", "count")
+        .by("collapse identical count")
         .by("require", equals=v, because="the second moment of the probe is kept: E[b_i^2] = v")
         .by("solve", unknown=t)
         .by("call", name=Variance(w1[i, k]))

@@ -37,9 +37,9 @@ def lecun() -> Derivation:
     y = named("y", Sum(x[i] * w[i, j], (i, 1, m)), j)
     return (
         derive(Expectation(y**2))
-        .by("unfold", "expand", "linearity", "independence")
+        .by("unfold expand linearity independence")
         .by("kronecker", array="w")
-        .by("collapse", "identical", "count")
+        .by("collapse identical count")
         .by("require", equals=q, because="the second moment of the input is kept: E[y_j^2] = q")
         .by("solve", unknown=s2)
         .by("call", name=Variance(w[i, j]))
@@ -58,14 +58,7 @@ def linear_fourth() -> Derivation:
     x, w = random_array("x", second_moment="q"), random_array("w", mean=0, second_moment="s2")
     y = named("y", Sum(x[i] * w[i, j], (i, 1, m)), j)
     return derive(Expectation(y**4)).by(
-        "unfold",
-        "expand",
-        "linearity",
-        "independence",
-        "coincidence",
-        "independence",
-        "identical",
-        "count",
+        "unfold expand linearity independence coincidence independence identical count"
     )
 
 
@@ -82,9 +75,9 @@ def he() -> Derivation:
     h = relu(pre_activation(x, w))
     return (
         derive(Expectation(h**2))
-        .by("activation", "symmetry", "indicators", "unfold", "expand", "linearity", "independence")
+        .by("activation symmetry indicators unfold expand linearity independence")
         .by("kronecker", array="w")
-        .by("collapse", "identical", "count")
+        .by("collapse identical count")
         .by("require", equals=q, because="the second moment of the input is kept: E[h_j^2] = q")
         .by("solve", unknown=s2)
         .by("call", name=Variance(w[i, j]))
@@ -105,11 +98,11 @@ def he_leaky() -> Derivation:
     h = leaky_relu(pre_activation(x, w), a)
     return (
         derive(Expectation(h**2))
-        .by("activation", "linearity", "constants", "symmetry", "indicators")
+        .by("activation linearity constants symmetry indicators")
         .by("algebra", form="factor")
-        .by("unfold", "expand", "linearity", "independence")
+        .by("unfold expand linearity independence")
         .by("kronecker", array="w")
-        .by("collapse", "identical", "count")
+        .by("collapse identical count")
         .by("require", equals=q, because="the second moment of the input is kept: E[h_j^2] = q")
         .by("solve", unknown=s2)
         .by("call", name=Variance(w[i, j]))

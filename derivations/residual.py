@@ -33,9 +33,7 @@ def residual_sum() -> Derivation:
     x = random_variable("x", variance="v")
     f = random_variable("F", variance="s2", uncorrelated_with=[x.array])
     return (
-        derive(Variance(x + f))
-        .by("moments", "expand", "linearity", "uncorrelated", "identical")
-        .by("algebra")
+        derive(Variance(x + f)).by("moments expand linearity uncorrelated identical").by("algebra")
     )
 
 
@@ -52,9 +50,7 @@ def residual_branch() -> Derivation:
     h = random_array("h", independent=False, identical=False, depends_on=[x.array])
     w = random_array("w", mean=0, independent=False, identical=False)
     f = named("F", Sum(h[j] * w[j, i], (j, 1, n)), i)
-    return derive(Covariance(x, f)).by(
-        "moments", "unfold", "expand", "linearity", "independence", "identical"
-    )
+    return derive(Covariance(x, f)).by("moments unfold expand linearity independence identical")
 
 
 @law(
@@ -70,9 +66,7 @@ def residual_drop_path() -> Derivation:
     x = random_variable("x", second_moment=q)
     f = random_variable("F", second_moment=r, depends_on=[x.array])
     b = random_variable("b", mean=1, second_moment=1 / p)
-    return derive(Expectation((x + b * f) ** 2)).by(
-        "expand", "linearity", "independence", "identical"
-    )
+    return derive(Expectation((x + b * f) ** 2)).by("expand linearity independence identical")
 
 
 def stream() -> tuple[RandomArray, RandomArray]:
@@ -96,7 +90,7 @@ def post_norm_decay() -> Derivation:
     following = named("x", total / sqrt(Expectation(total**2)), t + 1)
     return (
         derive(following)
-        .by("unfold", "expand", "linearity", "uncorrelated", "identical")
+        .by("unfold expand linearity uncorrelated identical")
         .by("iterate", previous=x[t], index=t, steps=l, initial=x[0])
         .by("powers")
     )
@@ -173,18 +167,9 @@ def post_norm_gradient() -> Derivation:
     back = backward_stream(scale)
     return (
         derive(Expectation(back**2))
+        .by("unfold", name="b")
         .by("earlier", name="a")
-        .by(
-            "unfold",
-            "expand",
-            "linearity",
-            "constants",
-            "independence",
-            "kronecker",
-            "collapse",
-            "identical",
-            "count",
-        )
+        .by("expand linearity constants independence kronecker collapse identical count")
         .by("algebra", form="factor")
         .by("call", name=Term("v", t + 1))
         .by("iterate", previous=Term("v", t), index=t, steps=l, initial=Term("v", 0))
@@ -212,7 +197,7 @@ def pre_norm_growth() -> Derivation:
     f = random_variable("F", variance="s2", uncorrelated_with=[x.array])
     return (
         derive(Variance(x + f))
-        .by("moments", "expand", "linearity", "uncorrelated", "identical")
+        .by("moments expand linearity uncorrelated identical")
         .by("algebra")
         .by("call", name=Term("v", t + 1))
         .by("iterate", previous=Term("v", t), index=t, steps=l, initial=Integer(1))
@@ -266,16 +251,7 @@ def pre_norm_gradient() -> Derivation:
     back = backward_stream(Integer(1), gain=g / spread)
     return (
         derive(Expectation(back**2))
-        .by(
-            "unfold",
-            "expand",
-            "linearity",
-            "independence",
-            "kronecker",
-            "collapse",
-            "identical",
-            "count",
-        )
+        .by("unfold expand linearity independence kronecker collapse identical count")
         .by("earlier", name="s")
         .by("algebra", form="factor")
         .by("call", name=Term("v", t + 1))

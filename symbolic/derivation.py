@@ -214,14 +214,14 @@ class Derivation(Documented):
         """Every assumption that some step rests on."""
         return frozenset().union(*(step.assumptions for step in self.steps))
 
-    def by(self, *names: str, **options: Any) -> "Derivation":
-        """The derivation continued by the rules called `names`, in their order.
+    def by(self, names: str, /, **options: Any) -> "Derivation":
+        """The derivation continued by rules, named in their order with spaces between.
 
         Options go to each of them. Raises RuleError if a rule is unknown, changes nothing, or
         does not cover the expression.
         """
         result = self
-        for name in names:
+        for name in names.split():
             try:
                 following = result.by_if(name, **options)
                 if following is result:

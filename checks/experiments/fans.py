@@ -243,8 +243,8 @@ def xavier_quadratic_slope(case: Case) -> Trial:
     law="xavier-quadratic",
     quantity="(E[f] - 1)^2 + (E[b] - 1)^2",
     weights=("uniform", "rademacher"),
-    m=3,
-    n=12,
+    m=5,
+    n=20,
 )
 def xavier_quadratic_error(case: Case) -> Trial:
     """The error is the derived minimum, and lower than at the variances of the other laws."""

@@ -256,7 +256,7 @@ def test_several_laws_in_one_document():
 
 
 def test_a_bare_derivation():
-    chain = derive(Expectation(Sum(x[i], (i, 1, m)) ** 2)).by("expand", "linearity")
+    chain = derive(Expectation(Sum(x[i], (i, 1, m)) ** 2)).by("expand linearity")
     assert chain.to_text().count("\n    =") == 2
     assert r"\begin{align*}" in chain.to_latex(standalone=False)
     assert "aligned" in chain._repr_latex_()

@@ -1,0 +1,309 @@
+"""Every law of the catalogue is measured, and experiments on wrong laws do not verify them."""
+
+import math
+from collections.abc import Mapping
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
+from multiprocessing import get_context
+from typing import Any
+
+import numpy as np
+import pytest
+from sympy import Expr, Rational
+
+from varlaw.checks.experiments import (
+    LimitTrial,
+    Settings,
+    Task,
+    Trial,
+    experiment,
+    experiments,
+    measure,
+    measure_trial,
+    plan,
+)
+from varlaw.checks.experiments.registry import Experiment
+from varlaw.checks.report import Measurement
+from varlaw.checks.sampling import LAWS, stream
+from varlaw.checks.statistics import Verdict
+from varlaw.derivations import catalogue
+from varlaw.symbolic.derivation import relation, sign_of
+
+IDENTITIES = {
+    "xavier-harmonic": "an identity between 1/m, 1/n and 2/(m + n); nothing is drawn",
+    "means-inequality": "an inequality between positive numbers; nothing is drawn",
+}
+ONE_LAW_OF_WEIGHTS = {
+    "attention-qk-kurtosis": "assumes Gaussian entries",
+    "post-norm-layernorm": "stated for normalised Gaussian branches",
+    "xavier-uniform": "is about uniform weights",
+}
+QUICK = Settings(tolerance=0.02, error_rate=1e-3)
+TASKS = plan(catalogue.entries(), QUICK)
+
+
+def task_id(task: Task) -> str:
+    return f"{task.law}, {task.quantity}, {task.weights}"
+
+
+def task(law: str, weights: str | None = None, quantity: str = "", **more: Any) -> Task:
+    """The first planned measurement of a law."""
+    found = next(
+        t
+        for t in TASKS
+        if t.law == law and weights in (None, t.weights) and t.quantity.startswith(quantity)
+    )
+    return replace(found, **more)
+
+
+def prepared(planned: Task) -> list[Trial]:
+    trial = one(planned).prepare(planned.weights, dict(planned.values))
+    return list(trial.trials) if isinstance(trial, LimitTrial) else [trial]
+
+
+def one(planned: Task) -> Experiment:
+    return next(e for e in experiments() if (e.law, e.quantity) == (planned.law, planned.quantity))
+
+
+def test_every_law_has_an_experiment_or_a_reason() -> None:
+    measured = {e.law for e in experiments()}
+    assert measured | set(IDENTITIES) == set(catalogue.entries())
+    assert not measured & set(IDENTITIES)
+
+
+@pytest.mark.parametrize("e", experiments(), ids=lambda e: f"{e.law}, {e.quantity}")
+def test_laws_of_weights_and_parameters(e: Experiment) -> None:
+    others = [w for w in e.weights if not LAWS[w].gaussian]
+    assert len(others) >= 2 or e.law in ONE_LAW_OF_WEIGHTS
+    assert e.defaults.get("m") != e.defaults.get("n") or "m" not in e.defaults
+    assert all(value != 1 for value in e.defaults.values())
+
+
+@pytest.mark.parametrize("planned", TASKS, ids=task_id)
+def test_neighbours_are_more_than_four_tolerances_away(planned: Task) -> None:
+    trial = one(planned).prepare(planned.weights, dict(planned.values))
+    claimed = float(trial.claimed)
+    unit = abs(claimed) or trial.scale  # type: ignore[union-attr]
+    assert len(trial.neighbours) >= 3
+    for name, value in trial.neighbours.items():
+        assert abs(float(value) - claimed) > 4 * 0.01 * unit, name
+
+
+@pytest.mark.parametrize("planned", TASKS, ids=task_id)
+def test_every_law_is_verified_and_its_neighbours_are_refuted(planned: Task) -> None:
+    found = measure(planned)
+    assert found.verdict is Verdict.VERIFIED, found.why
+    assert found.low is not None and found.high is not None and found.estimate is not None
+    assert found.interval == "proved" and found.low < found.estimate < found.high
+    assert len(found.neighbours) >= 3
+    assert {verdict for _, _, verdict in found.neighbours} == {Verdict.REFUTED}
+
+
+class Tampered(catalogue.Law):
+    """A law of the catalogue whose statement is wrong by a factor."""
+
+    def __init__(self, name: str, factor: Expr) -> None:
+        law = catalogue.find(name)
+        super().__init__(law.entry, law.build)
+        object.__setattr__(self, "factor", factor)
+
+    @property
+    def statement(self) -> Any:
+        true = self.derivation.statement
+        return relation(true.lhs, true.rhs * self.factor, sign_of(true))  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("factor", [Rational(21, 20), Rational(1, 2)])
+@pytest.mark.parametrize("name", sorted({e.law for e in experiments()} - {"residual-branch"}))
+def test_a_wrong_factor_is_refuted(name: str, factor: Expr) -> None:
+    found = measure(task(name), Tampered(name, factor))
+    assert found.verdict is Verdict.REFUTED, found
+
+
+def test_weights_that_break_an_assumption_are_refuted() -> None:
+    """He's law needs symmetric weights; skewed ones with mean 0 and the same variance break it."""
+    found = measure(task("he", "uniform", weights="skewed", values=(("m", 2), ("n", 3))))
+    assert found.verdict is Verdict.REFUTED
+
+
+def test_covariance_of_a_branch_without_a_centred_last_layer() -> None:
+    """Zero is told from what the neighbours claim, in units of the stds."""
+    found = measure(task("residual-branch"))
+    assert found.claimed == 0 and found.low is not None and found.high is not None
+    assert -0.02 < found.low < 0 < found.high < 0.02
+
+
+@pytest.mark.parametrize("planned", TASKS, ids=task_id)
+def test_variance_bounds_hold_and_are_tight(planned: Task) -> None:
+    """Against the spread of 20 groups of replicates; the bounds themselves never see the draws."""
+    for number, trial in enumerate(prepared(planned)):
+        batch = max(1, 2**16 // max(trial.numbers, trial.work))
+        count = max(1, math.ceil(1500 / batch))
+        groups = []
+        for group in range(20):
+            rng = stream(3, planned.law, planned.quantity, planned.weights, number, group)
+            groups.append(np.concatenate([trial.draw(rng, batch) for _ in range(count)]).var())
+        error = np.std(groups, ddof=1) / math.sqrt(20)
+        assert np.mean(groups) - 4.5 * error <= trial.spread <= 20 * (np.mean(groups) + 5 * error)
+
+
+def test_a_bound_that_is_too_small_is_noticed() -> None:
+    """The twin of the test before: half the bound fails it."""
+    (trial,) = prepared(task("he", "uniform"))
+    rng = stream(3, "he")
+    values = np.concatenate([trial.draw(rng, 2000) for _ in range(15)])
+    assert values.var() > 0.5 * trial.spread * 1.5
+
+
+SMALL = ("lecun", "backward", "residual-branch", "post-norm-layernorm", "post-norm-decay")
+
+
+def test_workers_do_not_change_the_numbers() -> None:
+    tasks = [t for t in TASKS if t.law in SMALL]
+    alone = [measure(t) for t in tasks]
+    for workers in (1, 2):
+        with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+            assert list(pool.map(measure, tasks)) == alone
+
+
+def test_the_seed_changes_the_numbers_and_other_laws_do_not() -> None:
+    planned = task("lecun")
+    assert measure(replace(planned, seed=1)).estimate != measure(planned).estimate
+    (first, *_) = plan(["lecun"], QUICK)
+    assert first.alpha > planned.alpha  # fewer measurements share the error rate
+    assert measure(replace(first, alpha=planned.alpha)) == measure(planned)
+
+
+def test_the_error_rate_is_shared() -> None:
+    assert sum(t.alpha for t in TASKS) == pytest.approx(1e-3)
+    assert len(TASKS) == sum(len(e.weights) for e in experiments())
+
+
+@pytest.mark.parametrize(
+    ("overrides", "message"),
+    [
+        ({"m": -3}, "m is a dimension: a positive integer, not -3"),
+        ({"m": "2.5"}, "m is a dimension: a positive integer, not 2.5"),
+        ({"m": 2.5}, "m is a dimension: a positive integer, not 2.5"),
+        ({"m": 0}, "m is a dimension: a positive integer, not 0"),
+        ({"m": "k"}, "m is a dimension: a positive integer, not k"),
+        ({"a": "-1"}, "a is a positive number, not -1"),
+        ({"a": "0"}, "a is a positive number, not 0"),
+        ({"z": 3}, "no selected law has a parameter 'z'; there are a, m, n"),
+    ],
+)
+def test_overrides_out_of_range(overrides: Mapping[str, Any], message: str) -> None:
+    with pytest.raises(ValueError) as caught:
+        plan(["he", "he-leaky"], Settings(overrides=overrides))
+    assert str(caught.value) == message
+
+
+def test_overrides_where_nothing_is_drawn() -> None:
+    with pytest.raises(ValueError, match="there are none"):
+        plan(["means-inequality"], Settings(overrides={"m": 3}))
+    assert plan(["means-inequality"], Settings()) == []
+
+
+def test_a_least_dimension() -> None:
+    with pytest.raises(ValueError, match=r"^d is at least 8, not 4$"):
+        plan(["post-norm-layernorm"], Settings(overrides={"d": 4}))
+
+
+@pytest.mark.parametrize(
+    ("setting", "value"),
+    [("tolerance", 0.0), ("tolerance", 1.0), ("error_rate", 0.0), ("seed", -1)],
+)
+def test_settings_out_of_range(setting: str, value: float) -> None:
+    with pytest.raises(ValueError, match=setting.replace("_", " ")):
+        Settings(**{setting: value})  # type: ignore[arg-type]
+
+
+def test_overrides_are_used() -> None:
+    settings = replace(QUICK, overrides={"m": "9", "a": "1/4"})
+    planned = plan(["he-leaky", "lecun"], settings)
+    assert {dict(t.values)["m"] for t in planned} == {9}
+    found = measure(planned[0])
+    assert found.verdict is Verdict.VERIFIED
+    assert {dict(t.values).get("a") for t in planned} == {None, Rational(1, 4)}
+
+
+def test_equal_fans_make_a_neighbour_true() -> None:
+    """At m = n fan-out is no wrong neighbour of fan-in; the others are still refuted."""
+    found = measure(task("lecun", values=(("m", 5), ("n", 5))))
+    assert found.verdict is Verdict.VERIFIED
+    assert "variance 1/n" not in [name for name, _, _ in found.neighbours]
+
+
+def test_over_budget_is_undecided_before_anything_is_drawn() -> None:
+    (first, *_) = plan(["lecun"], Settings(overrides={"m": 10**6}))
+    found = measure(first)
+    assert found.verdict is Verdict.UNDECIDED and found.replicates == 0
+    assert "over the budget" in found.why and "a tolerance of" in found.why
+    assert found.low is None and found.estimate is None
+
+
+def test_the_tolerance_that_is_advised_is_within_budget() -> None:
+    planned = task("lecun", tolerance=1e-4)
+    advised = float(measure(planned).why.split("a tolerance of ")[1].split()[0])
+    loose = measure(replace(planned, tolerance=advised, budget=planned.budget // 64))
+    assert "over the budget" in loose.why
+    trial = prepared(replace(planned, tolerance=advised))[0]
+    assert measure_trial(replace(planned, tolerance=advised), replace(trial, draw=nothing)).why != (
+        loose.why
+    )
+
+
+def nothing(rng: np.random.Generator, replicates: int) -> Any:
+    return np.full(replicates, math.nan)
+
+
+def trial_of(values: Any, claimed: float = 1.0, variance: float = 1.0, **more: float) -> Trial:
+    """A trial that draws normal values around 1, worked over by a function."""
+
+    def draw(rng: np.random.Generator, replicates: int) -> Any:
+        return values(1 + rng.standard_normal(replicates))
+
+    return Trial(draw, 1, claimed, variance, more)  # type: ignore[arg-type]
+
+
+def judged(trial: Trial, **more: Any) -> Measurement:
+    return measure_trial(replace(task("lecun"), **more), trial)
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
+def test_what_is_not_finite_is_undecided_with_the_reason(bad: float) -> None:
+    found = judged(trial_of(lambda x: np.where(x > 4, bad, x)))
+    assert found.verdict is Verdict.UNDECIDED and "not a usable number" in found.why
+
+
+def test_a_trial_is_judged() -> None:
+    assert judged(trial_of(lambda x: x)).verdict is Verdict.VERIFIED
+    assert judged(trial_of(lambda x: 1.1 * x, variance=1.21)).verdict is Verdict.REFUTED
+    assert judged(trial_of(lambda x: x), budget=100).verdict is Verdict.UNDECIDED
+
+
+def test_a_neighbour_that_cannot_be_refuted_makes_it_undecided() -> None:
+    found = judged(trial_of(lambda x: x, near=1.005), budget=1 << 20)
+    assert found.verdict is Verdict.UNDECIDED and "cannot tell the claim from: near" in found.why
+
+
+def test_between_the_bands_is_undecided() -> None:
+    found = judged(trial_of(lambda x: 1.02 * x, variance=1.05), budget=1 << 19)
+    assert found.verdict is Verdict.UNDECIDED and "neither" in found.why
+
+
+def test_two_experiments_on_one_quantity_are_refused() -> None:
+    with pytest.raises(ValueError, match="two experiments measure"):
+        experiment(law="lecun", quantity="E[y^2]/E[x^2]", weights=("normal",))(lambda case: None)  # type: ignore[arg-type, return-value]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("planned", plan(catalogue.entries(), Settings(seed=5)), ids=task_id)
+def test_the_default_run_verifies_everything(planned: Task) -> None:
+    assert measure(planned).verdict is Verdict.VERIFIED
+
+
+def test_a_wide_layer_is_within_the_default_budget() -> None:
+    settings = Settings(overrides={"m": 512})
+    (trial, *_) = (prepared(t)[0] for t in plan(["lecun"], settings))
+    assert trial.numbers == 4 * 512 + 512
