@@ -76,13 +76,13 @@ def _judge(
     name = str(assumption)
     if not assumption.representable:
         return AssumptionReport(name, None, "not representable")
-    weaker = weakened(arrays, [assumption])
-    if assumption.kind is not Kind.NO_ATOM and all(derivable(*claim, weaker) for claim in found):
-        return AssumptionReport(name, False, "none")
     for claim in found:
         broken = counter_example(assumption, *claim, arrays)
         if broken:
             return AssumptionReport(name, True, "law", broken)
+    weaker = weakened(arrays, [assumption])
+    if assumption.kind is not Kind.NO_ATOM and all(derivable(*claim, weaker) for claim in found):
+        return AssumptionReport(name, False, "none")
     if assumption.kind is Kind.GAUSSIAN:
         return AssumptionReport(name, None, "not representable")
     return AssumptionReport(name, None, "derivation")

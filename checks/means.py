@@ -5,9 +5,10 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
+from flint import fmpq
 from sympy import Expr
 
-from varlaw.checks.polynomials import Monomial, Polynomial
+from varlaw.checks.polynomials import ZERO, Monomial, Polynomial
 from varlaw.symbolic.arrays import RandomArray
 from varlaw.symbolic.assumptions import Kind
 
@@ -25,10 +26,10 @@ class Means:
 
     def expectation(self, inside: Polynomial) -> Polynomial:
         """E of a polynomial in entries and events, by linearity and the declared properties."""
-        total: dict[Monomial, Fraction] = {}
+        total: dict[Monomial, fmpq] = {}
         for monomial, coefficient in inside.terms.items():
             for out, factor in self._mean(monomial).terms.items():
-                total[out] = total.get(out, Fraction(0)) + factor * coefficient
+                total[out] = total.get(out, ZERO) + factor * coefficient
         return Polynomial(total)
 
     def _mean(self, monomial: Monomial) -> Polynomial:
@@ -38,7 +39,7 @@ class Means:
         if len({inside for _, _, inside in events}) < len(events):
             return Polynomial({})  # events that exclude one another
         random += [(event, Fraction(1)) for event in events]
-        result = Polynomial({fixed: Fraction(1)})
+        result = Polynomial({fixed: fmpq(1)})
         for group in self._groups(random):
             result = result * self._joint(group)
         return result

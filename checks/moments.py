@@ -14,10 +14,11 @@ from itertools import combinations_with_replacement, pairwise, permutations, pro
 from math import factorial
 from typing import Any
 
+from flint import fmpq
 from sympy import Add, Basic, Expr, Integer, Mul, Pow, Symbol
 
 from varlaw.checks.means import Means
-from varlaw.checks.polynomials import ONE, Monomial, Polynomial
+from varlaw.checks.polynomials import ONE, ZERO, Monomial, Polynomial
 from varlaw.symbolic.arrays import Entry, Moment, RandomArray
 from varlaw.symbolic.sequences import Branch, Defined, IndexProduct, Named, Term
 from varlaw.symbolic.terms import (
@@ -107,7 +108,7 @@ class Writer:
             case Pow():
                 return self._power(e.args[0], e.args[1], at)
             case _ if e.is_Rational:
-                return Polynomial.number(Fraction(int(e.p), int(e.q)))
+                return Polynomial.number(fmpq(int(e.p), int(e.q)))
             case _:
                 raise NotCovered(f"cannot write out {e}")
 
@@ -137,9 +138,9 @@ class Writer:
                 continue
             ((monomial, coefficient),) = value.terms.items()
             if monomial == ONE:
-                result = result * _settled(inner, coefficient)
+                result = result * _settled(inner, _fraction(coefficient))
             else:
-                result = result * _symbolic_power(inner, monomial, coefficient)
+                result = result * _symbolic_power(inner, monomial, _fraction(coefficient))
         return result
 
     def _covariance(self, x: Expr, y: Expr, at: Environment) -> Polynomial:
@@ -150,13 +151,13 @@ class Writer:
     # Sums and products over indices
 
     def _sum(self, e: IndexSum, at: Environment) -> Polynomial:
-        total: dict[Monomial, Fraction] = {}
+        total: dict[Monomial, fmpq] = {}
         for weight, choice in self._choices(e, at):
             self.spent += 1
             if self.spent > MAX_TERMS:
                 raise NotCovered(f"more than {MAX_TERMS} terms to write out in {e}")
             for monomial, coefficient in self.value(e.summand, {**at, **choice}).terms.items():
-                total[monomial] = total.get(monomial, Fraction(0)) + coefficient * weight
+                total[monomial] = total.get(monomial, ZERO) + coefficient * weight
         return Polynomial(total)
 
     def _choices(self, e: IndexSum, at: Environment) -> Iterator[tuple[int, dict[Basic, int]]]:
@@ -223,6 +224,10 @@ def interchangeable(e: IndexSum) -> list[tuple[Symbol, ...]]:
         if e.summand.xreplace(swap) != e.summand:
             return []
     return found
+
+
+def _fraction(value: fmpq) -> Fraction:
+    return Fraction(int(value.p), int(value.q))
 
 
 def _settled(inner: Polynomial, exponent: Fraction) -> Polynomial:

@@ -5,8 +5,11 @@ from fractions import Fraction
 from math import gcd, lcm
 from typing import Any
 
+from flint import fmpq
+
 Monomial = frozenset[tuple[Any, Fraction]]
 ONE: Monomial = frozenset()
+ZERO = fmpq(0)
 
 
 class Polynomial:
@@ -14,17 +17,17 @@ class Polynomial:
 
     __slots__ = ("_hash", "terms")
 
-    def __init__(self, terms: Mapping[Monomial, Fraction]) -> None:
-        self.terms = {m: c for m, c in terms.items() if c}
+    def __init__(self, terms: Mapping[Monomial, fmpq]) -> None:
+        self.terms = {m: c for m, c in terms.items() if c != 0}
         self._hash: int | None = None
 
     @staticmethod
-    def number(value: Fraction | int) -> "Polynomial":
-        return Polynomial({ONE: Fraction(value)})
+    def number(value: fmpq | int) -> "Polynomial":
+        return Polynomial({ONE: fmpq(value)})
 
     @staticmethod
     def atom(name: Hashable, exponent: Fraction | int = 1) -> "Polynomial":
-        return Polynomial({frozenset({(name, Fraction(exponent))}): Fraction(1)})
+        return Polynomial({frozenset({(name, Fraction(exponent))}): fmpq(1)})
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Polynomial) and self.terms == other.terms
@@ -40,18 +43,18 @@ class Polynomial:
     def __add__(self, other: "Polynomial") -> "Polynomial":
         total = dict(self.terms)
         for monomial, coefficient in other.terms.items():
-            total[monomial] = total.get(monomial, Fraction(0)) + coefficient
+            total[monomial] = total.get(monomial, ZERO) + coefficient
         return Polynomial(total)
 
     def __mul__(self, other: "Polynomial") -> "Polynomial":
-        total: dict[Monomial, Fraction] = {}
+        total: dict[Monomial, fmpq] = {}
         for left, a in self.terms.items():
             for right, b in other.terms.items():
                 product = times(left, right)
-                total[product] = total.get(product, Fraction(0)) + a * b
+                total[product] = total.get(product, ZERO) + a * b
         return _reduced(Polynomial(total))
 
-    def scaled(self, factor: Fraction | int) -> "Polynomial":
+    def scaled(self, factor: fmpq | int) -> "Polynomial":
         return Polynomial({m: c * factor for m, c in self.terms.items()})
 
     def power(self, exponent: Fraction) -> "Polynomial":
@@ -65,16 +68,16 @@ class Polynomial:
             raise ZeroDivisionError("a power of zero")
         if len(self.terms) == 1:
             ((monomial, coefficient),) = self.terms.items()
-            raised = Polynomial({frozenset((a, e * exponent) for a, e in monomial): Fraction(1)})
+            raised = Polynomial({frozenset((a, e * exponent) for a, e in monomial): fmpq(1)})
             return raised * root(coefficient, exponent)
         primitive, content = self.primitive()
         return Polynomial.atom(("power", primitive), exponent) * root(content, exponent)
 
-    def primitive(self) -> tuple["Polynomial", Fraction]:
+    def primitive(self) -> tuple["Polynomial", fmpq]:
         """The polynomial over its content, so that multiples have one form; content is positive."""
-        numerators = [c.numerator for c in self.terms.values()]
-        denominators = [c.denominator for c in self.terms.values()]
-        content = Fraction(gcd(*numerators), lcm(*denominators))
+        numerators = [int(c.p) for c in self.terms.values()]
+        denominators = [int(c.q) for c in self.terms.values()]
+        content = fmpq(gcd(*numerators), lcm(*denominators))
         return self.scaled(1 / content), content
 
 
@@ -88,15 +91,15 @@ def times(left: Monomial, right: Monomial) -> Monomial:
     return frozenset((a, e) for a, e in powers.items() if e)
 
 
-def root(number: Fraction, exponent: Fraction) -> Polynomial:
+def root(number: fmpq, exponent: Fraction) -> Polynomial:
     """number^exponent: exact where it is rational, else a product of powers of primes."""
     if exponent.denominator == 1:
         return Polynomial.number(number ** int(exponent))
     if number <= 0:
         raise ValueError(f"the power {exponent} of {number}")
-    powers = {("prime", p): e * exponent for p, e in _primes(number.numerator).items()}
-    powers |= {("prime", p): -e * exponent for p, e in _primes(number.denominator).items()}
-    return _reduced(Polynomial({frozenset(powers.items()): Fraction(1)}))
+    powers = {("prime", p): e * exponent for p, e in _primes(int(number.p)).items()}
+    powers |= {("prime", p): -e * exponent for p, e in _primes(int(number.q)).items()}
+    return _reduced(Polynomial({frozenset(powers.items()): fmpq(1)}))
 
 
 def _reduced(value: Polynomial) -> Polynomial:
@@ -112,12 +115,12 @@ def _reduced(value: Polynomial) -> Polynomial:
                 kept[atom] = exponent
             elif atom[0] == "prime":
                 whole, rest = divmod(exponent, 1)
-                part = part.scaled(Fraction(atom[1]) ** int(whole))
+                part = part.scaled(fmpq(atom[1]) ** int(whole))
                 if rest:
                     kept[atom] = rest
             else:
                 part = part * atom[1].power(exponent)
-        total = total + part * Polynomial({frozenset(kept.items()): Fraction(1)})
+        total = total + part * Polynomial({frozenset(kept.items()): fmpq(1)})
     return total
 
 

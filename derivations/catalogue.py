@@ -1,11 +1,11 @@
 """The catalogue of laws: the decorator that makes one, and finding them without importing them."""
 
 import ast
+import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib import import_module
-from importlib.resources import files
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -168,9 +168,11 @@ _LAWS: dict[str, Law] = {}
 
 def _sources() -> Iterator[tuple[str, str]]:
     """Name and text of every module of laws."""
-    for file in sorted(files(PACKAGE).iterdir(), key=lambda f: f.name):
-        if file.name.endswith(".py") and file.name not in ("__init__.py", "catalogue.py"):
-            yield file.name.removesuffix(".py"), file.read_text(encoding="utf-8")
+    folder = os.path.dirname(__file__)  # importing pathlib or importlib.resources costs 10 ms
+    for name in sorted(os.listdir(folder)):
+        if name.endswith(".py") and name not in ("__init__.py", "catalogue.py"):
+            with open(os.path.join(folder, name), encoding="utf-8") as file:
+                yield name.removesuffix(".py"), file.read()
 
 
 @cache
@@ -180,13 +182,15 @@ def entries() -> dict[str, Entry]:
 
 
 def _decorated() -> Iterator[tuple[str, Entry]]:
+    """Module and entry of every law: only the decorators are parsed, not the derivations."""
     for module, text in _sources():
-        for node in ast.parse(text).body:
-            if isinstance(node, ast.FunctionDef):
-                for mark in node.decorator_list:
-                    if isinstance(mark, ast.Call) and getattr(mark.func, "id", "") == "law":
-                        given = {k.arg: ast.literal_eval(k.value) for k in mark.keywords if k.arg}
-                        yield module, Entry(**given)
+        for piece in text.split("\n@law(")[1:]:
+            call = ast.parse("law(" + piece.partition("\ndef ")[0], mode="eval").body
+            assert isinstance(call, ast.Call)
+            yield (
+                module,
+                Entry(**{k.arg: ast.literal_eval(k.value) for k in call.keywords if k.arg}),
+            )
 
 
 def known(name: str) -> Entry:

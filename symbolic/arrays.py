@@ -94,7 +94,9 @@ class RandomArray(Basic):
         return self.mean == 0
 
     def has(self, kind: Kind) -> bool:
-        return self.zero_mean if kind is Kind.ZERO_MEAN else kind in self.properties
+        if kind is Kind.ZERO_MEAN:
+            return self.zero_mean
+        return any(declared.name == kind for declared in self.args[4].args)
 
     def assumption(self, kind: Kind) -> Assumption:
         return Assumption(kind, (self.name,))

@@ -92,5 +92,5 @@ def layer_norm(case: Case) -> LimitTrial:
             "(1 + s2)^(-(l-1)/2), one layer short": grown ** (-(l - 1) / 2),
             "(1 + s2)^(-(l+1)/2), one layer too many": grown ** (-(l + 1) / 2),
         },
-        margins=(0.001, 0.0008, 0.0008),
+        margins=(0.016 / sizes[0], 0.0128 / sizes[0], 0.0128 / sizes[0]),
     )

@@ -191,7 +191,7 @@ def _over_budget(size: int, trial: Trial, task: Task) -> str:
     enough = 1.01 * task.tolerance * math.sqrt(excess)
     return (
         f"needs {size:.3g} replicates of {trial.numbers} random numbers, over the budget of "
-        f"{task.budget:.3g}; a tolerance of {enough:.2g} would do"
+        f"{task.budget:.3g}; a tolerance of {enough:.3g} would do"
     )
 
 

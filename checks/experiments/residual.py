@@ -166,7 +166,12 @@ class Kept:
         return np.asarray((rng.random(replicates) < float(self.rate)) / float(self.rate))
 
 
-@experiment(law="residual-drop-path", quantity="E[(x + b F(x))^2]", weights=("uniform", "skewed"), p=Fraction(2, 3))
+@experiment(
+    law="residual-drop-path",
+    quantity="E[(x + b F(x))^2]",
+    weights=("uniform", "skewed"),
+    p=Fraction(2, 3),
+)
 def residual_drop_path(case: Case) -> Trial:
     """F = x^2, which is correlated with x; the laws of weights serve as laws of x - 1/2."""
     inputs, kept = shifted(case.weights, Fraction(1, 2)), Kept(Fraction(case.values["p"]))

@@ -16,14 +16,15 @@ class Settings:
     """How a run measures: within a relative tolerance, at one error rate for the whole run.
 
     `overrides` fixes parameters by name. `budget` is how many random numbers one measurement may
-    be planned with. Raises ValueError for a setting out of range.
+    be planned with: by default half a minute's worth at most, and far more than the default
+    parameters need. Raises ValueError for a setting out of range.
     """
 
     tolerance: float = 0.01
     error_rate: float = 1e-6
     seed: int = 0
     overrides: Mapping[str, Text] = field(default_factory=dict)
-    budget: int = 1 << 30
+    budget: int = 5 << 29
 
     def __post_init__(self) -> None:
         for name, value in (("tolerance", self.tolerance), ("error rate", self.error_rate)):

@@ -173,6 +173,12 @@ def test_no_right_hand_side_is_typed_in() -> None:
         assert "Step" not in ast.dump(tree) and "Derivation(" not in inspect.getsource(law.build)
 
 
+def test_no_law_escapes_the_reading_of_the_sources() -> None:
+    for name in LAWS:
+        find(name)
+    assert set(catalogue._LAWS) == set(LAWS)
+
+
 def test_unknown_laws_are_named_with_the_nearest() -> None:
     with pytest.raises(UnknownLaw, match="did you mean 'lecun'"):
         find("lecunn")
