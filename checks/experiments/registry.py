@@ -115,7 +115,7 @@ class Experiment:
     def values(self, overrides: Mapping[str, Text]) -> dict[str, int | Fraction]:
         """The parameters, with those overrides that concern this experiment. Raises ValueError."""
         found = dict(self.defaults)
-        for name in found.keys() & overrides.keys():
+        for name in sorted(found.keys() & overrides.keys()):
             found[name] = parameter(name, overrides[name], found[name], self.least.get(name, 1))
         return found
 
