@@ -55,7 +55,9 @@ def test_moments_from_independent_sources() -> None:
     assert [LAWS["normal"].moment(k) for k in range(9)] == [1, 0, 1, 0, 3, 0, 15, 0, 105]
     # integral of x^k / (2 sqrt 3) over [-sqrt 3, sqrt 3]
     assert [LAWS["uniform"].moment(k) for k in (4, 6, 8)] == [
-        Fraction(9, 5), Fraction(27, 7), Fraction(9)
+        Fraction(9, 5),
+        Fraction(27, 7),
+        Fraction(9),
     ]
     # at a and -1/a with mean 0 and variance 1: E[x^3] = a - 1/a, E[x^4] = 1 + E[x^3]^2
     assert LAWS["skewed"].moment(3) == 2 - Fraction(1, 2)
@@ -126,7 +128,18 @@ def test_streams_do_not_depend_on_the_order_of_calls() -> None:
 
 def test_different_keys_have_different_streams() -> None:
     keys: list[tuple[int | str, ...]] = [
-        (), (0,), (1,), ("1",), ("", 1), (1, ""), (1, 2), (12,), ("1, 2",), (2**32,), (0, 1), (-1,),
+        (),
+        (0,),
+        (1,),
+        ("1",),
+        ("", 1),
+        (1, ""),
+        (1, 2),
+        (12,),
+        ("1, 2",),
+        (2**32,),
+        (0, 1),
+        (-1,),
     ]
     first = {stream(1, *key).random() for key in keys}
     assert len(first) == len(keys)
@@ -138,7 +151,10 @@ def test_streams_are_the_same_in_every_process() -> None:
     printed = {
         subprocess.run(
             [sys.executable, "-c", code],
-            env={**os.environ, "PYTHONHASHSEED": salt}, capture_output=True, text=True, check=True,
+            env={**os.environ, "PYTHONHASHSEED": salt},
+            capture_output=True,
+            text=True,
+            check=True,
         ).stdout.strip()
         for salt in ("1", "2")
     }

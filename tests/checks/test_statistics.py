@@ -131,11 +131,17 @@ def test_ends_lie_just_outside_the_exact_roots(size: int, alpha: float, offset: 
     slack = interval.width
     low = optimize.brentq(
         lambda m: catoni_sum(values, m, coefficient) - bound,
-        interval.low - slack, interval.high, xtol=1e-12, rtol=1e-15,
+        interval.low - slack,
+        interval.high,
+        xtol=1e-12,
+        rtol=1e-15,
     )
     high = optimize.brentq(
         lambda m: catoni_sum(values, m, coefficient) + bound,
-        interval.low, interval.high + slack, xtol=1e-12, rtol=1e-15,
+        interval.low,
+        interval.high + slack,
+        xtol=1e-12,
+        rtol=1e-15,
     )
     # brentq itself is exact to its xtol, and to the spacing of floats near the offset
     doubt = 2e-12 + 4 * float(np.spacing(abs(high)))
