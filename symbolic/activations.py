@@ -1,35 +1,323 @@
-"""Activations as functions of one pre-activation."""
+"""The table of activations, with what is known of each. A row is a class; see `Activation`."""
 
-from sympy import Expr, Function
+from typing import Any
 
-from varlaw.symbolic.terms import indicator
+from sympy import Expr, Integer, Rational, erf, exp, log, oo, pi, sqrt, tanh
+
+from varlaw.symbolic.activation import Activation, Parts
+from varlaw.symbolic.names import suggestion
 
 
-class Activation(Function):
-    """Base of the activations: `pieces` writes one out with indicators of the sides of zero."""
+class UnknownActivation(LookupError):
+    """No activation has the name."""
 
-    is_real = True
-    label = ""  # how it is written in LaTeX
 
-    def pieces(self) -> Expr:
-        raise NotImplementedError
+def named_activation(name: str) -> type[Activation]:
+    """The activation called `name`, or by a name that PyTorch, Keras, JAX or timm has for it.
+
+    Raises UnknownActivation, with the nearest name.
+    """
+    if name not in _BY_NAME:
+        raise UnknownActivation(f"unknown activation {name!r}{suggestion(name, _BY_NAME)}")
+    return _BY_NAME[name]
 
 
 class relu(Activation):
     """max(z, 0)."""
 
-    label = "ReLU"
+    label, homogeneity = "ReLU", 1
+    known = {"torch": "ReLU", "keras": "relu", "jax": "relu", "timm": "relu"}
 
-    def pieces(self) -> Expr:
-        (z,) = self.args
-        return z * indicator(z, ">")
+    @staticmethod
+    def parts(z: Any, *_: Any) -> Parts:
+        return (-oo, Integer(0)), (Integer(0), z)
 
 
 class leaky_relu(Activation):
     """z for z > 0, and a z for z < 0."""
 
-    label = "LeakyReLU"
+    label, homogeneity = "LeakyReLU", 1
+    parameters, defaults = ("a",), (Rational(1, 100),)
+    known = {"torch": "LeakyReLU", "keras": "leaky_relu", "jax": "leaky_relu", "timm": "leaky_relu"}
 
-    def pieces(self) -> Expr:
-        z, a = self.args
-        return z * indicator(z, ">") + a * z * indicator(z, "<")
+    @staticmethod
+    def parts(z: Any, a: Any = Rational(1, 100), *_: Any) -> Parts:
+        return (-oo, a * z), (Integer(0), z)
+
+
+class prelu(leaky_relu):
+    """Leaky ReLU with a slope that is learnt; PyTorch starts it at 1/4."""
+
+    label, defaults = "PReLU", (Rational(1, 4),)
+    known = {"torch": "PReLU", "keras": "PReLU", "timm": "prelu"}
+
+
+class relu_k(Activation):
+    """max(z, 0)^k; k = 2 is the squared ReLU."""
+
+    label, parameters, defaults = "ReLUk", ("k",), (Integer(2),)
+    known = {"timm": "squared_relu", "keras": "relu_squared"}
+
+    @staticmethod
+    def parts(z: Any, k: Any = Integer(2), *_: Any) -> Parts:
+        return (-oo, Integer(0)), (Integer(0), z**k)
+
+
+class relu6(Activation):
+    """min(max(z, 0), 6)."""
+
+    label = "ReLU6"
+    known = {"torch": "ReLU6", "keras": "relu6", "jax": "relu6", "timm": "relu6"}
+
+    @staticmethod
+    def parts(z: Any, *_: Any) -> Parts:
+        return (-oo, Integer(0)), (Integer(0), z), (Integer(6), Integer(6))
+
+
+class absolute(Activation):
+    """|z|."""
+
+    label, parity, homogeneity = "Abs", "even", 1
+
+    @staticmethod
+    def parts(z: Any, *_: Any) -> Parts:
+        return (-oo, -z), (Integer(0), z)
+
+
+class step(Activation):
+    """1 for z > 0, else 0."""
+
+    label, homogeneity = "Step", 0
+
+    @staticmethod
+    def parts(z: Any, *_: Any) -> Parts:
+        return (-oo, Integer(0)), (Integer(0), Integer(1))
+
+
+class identity(Activation):
+    """z."""
+
+    label, parity, homogeneity = "Id", "odd", 1
+    known = {"torch": "Identity", "keras": "linear", "jax": "identity"}
+
+    @staticmethod
+    def parts(z: Any, *_: Any) -> Parts:
+        return ((-oo, z),)
+
+
+class hardtanh(Activation):
+    """min(max(z, -1), 1)."""
+
+    label, parity = "HardTanh", "odd"
+    known = {"torch": "Hardtanh", "keras": "hard_tanh", "jax": "hard_tanh"}
+
+    @staticmethod
+    def parts(z: Any, *_: Any) -> Parts:
+        return (-oo, Integer(-1)), (Integer(-1), z), (Integer(1), Integer(1))
+
+
+class hardsigmoid(Activation):
+    """min(max(z/6 + 1/2, 0), 1)."""
+
+    label = "HardSigmoid"
+    known = {"torch": "Hardsigmoid", "keras": "hard_sigmoid", "jax": "hard_sigmoid"}
+
+    @staticmethod
+    def parts(z: Any, *_: Any) -> Parts:
+        return (-oo, Integer(0)), (Integer(-3), z / 6 + Rational(1, 2)), (Integer(3), Integer(1))
+
+
+class hardswish(Activation):
+    """z hardsigmoid(z)."""
+
+    label = "HardSwish"
+    known = {"torch": "Hardswish", "keras": "hard_silu", "jax": "hard_swish", "timm": "hard_swish"}
+
+    @staticmethod
+    def parts(z: Any, *_: Any) -> Parts:
+        return (-oo, Integer(0)), (Integer(-3), z * (z + 3) / 6), (Integer(3), z)
+
+
+class elu(Activation):
+    """z for z > 0, alpha (e^z - 1) for z < 0."""
+
+    label, parameters, defaults = "ELU", ("alpha",), (Integer(1),)
+    known = {"torch": "ELU", "keras": "elu", "jax": "elu", "timm": "elu"}
+
+    @staticmethod
+    def parts(z: Any, alpha: Any = Integer(1), *_: Any) -> Parts:
+        return (-oo, alpha * (exp(z) - 1)), (Integer(0), z)
+
+
+class celu(Activation):
+    """z for z > 0, alpha (e^(z/alpha) - 1) for z < 0."""
+
+    label, parameters, defaults = "CELU", ("alpha",), (Integer(1),)
+    known = {"torch": "CELU", "keras": "celu", "jax": "celu", "timm": "celu"}
+
+    @staticmethod
+    def parts(z: Any, alpha: Any = Integer(1), *_: Any) -> Parts:
+        return (-oo, alpha * (exp(z / alpha) - 1)), (Integer(0), z)
+
+
+class selu(Activation):
+    """lambda times ELU(alpha), with lambda and alpha that keep mean 0 and variance 1.
+
+    Klambauer et al. (2017), section 2; here alpha and lambda in closed form.
+    """
+
+    label = "SELU"
+    known = {"torch": "SELU", "keras": "selu", "jax": "selu", "timm": "selu"}
+
+    @staticmethod
+    def parts(z: Any, *_: Any) -> Parts:
+        alpha, scale = selu_constants()
+        return (-oo, scale * alpha * (exp(z) - 1)), (Integer(0), scale * z)
+
+
+def selu_constants() -> tuple[Expr, Expr]:
+    """SELU's alpha = 1.67326... and lambda = 1.05070... in closed form."""
+    tail, far = (1 - erf(1 / sqrt(2))) / 2, (1 - erf(sqrt(2))) / 2  # Phi(-1), Phi(-2)
+    alpha = 1 / sqrt(2 * pi) / (Rational(1, 2) - exp(Rational(1, 2)) * tail)
+    below = exp(2) * far - 2 * exp(Rational(1, 2)) * tail + Rational(1, 2)
+    return alpha, 1 / sqrt(Rational(1, 2) + alpha**2 * below)
+
+
+class softplus(Activation):
+    """log(1 + e^z)."""
+
+    label = "Softplus"
+    known = {"torch": "Softplus", "keras": "softplus", "jax": "softplus"}
+
+    @staticmethod
+    def parts(z: Any, *_: Any) -> Parts:
+        return ((-oo, log(1 + exp(z))),)
+
+
+class softsign(Activation):
+    """z / (1 + |z|)."""
+
+    label, parity = "Softsign", "odd"
+    known = {"torch": "Softsign", "keras": "softsign", "jax": "soft_sign"}
+
+    @staticmethod
+    def parts(z: Any, *_: Any) -> Parts:
+        return (-oo, z / (1 - z)), (Integer(0), z / (1 + z))
+
+
+class sigmoid(Activation):
+    """1 / (1 + e^-z)."""
+
+    label = "sigmoid"
+    known = {"torch": "Sigmoid", "keras": "sigmoid", "jax": "sigmoid", "timm": "sigmoid"}
+
+    @staticmethod
+    def parts(z: Any, *_: Any) -> Parts:
+        return ((-oo, 1 / (1 + exp(-z))),)
+
+
+class silu(Activation):
+    """z sigmoid(beta z), also called swish."""
+
+    label, parameters, defaults = "SiLU", ("beta",), (Integer(1),)
+    known = {"torch": "SiLU", "keras": "silu", "jax": "silu", "timm": "silu", "other": "swish"}
+
+    @staticmethod
+    def parts(z: Any, beta: Any = Integer(1), *_: Any) -> Parts:
+        return ((-oo, z / (1 + exp(-beta * z))),)
+
+
+class quick_gelu(Activation):
+    """z sigmoid(1.702 z)."""
+
+    label = "QuickGELU"
+    known = {"timm": "quick_gelu"}
+
+    @staticmethod
+    def parts(z: Any, *_: Any) -> Parts:
+        return ((-oo, z / (1 + exp(-Rational(851, 500) * z))),)
+
+
+class gelu(Activation):
+    """z Phi(z), the exact form with the error function."""
+
+    label = "GELU"
+    known = {"torch": "GELU", "keras": "gelu", "timm": "gelu"}
+
+    @staticmethod
+    def parts(z: Any, *_: Any) -> Parts:
+        return ((-oo, z * (1 + erf(z / sqrt(2))) / 2),)
+
+
+class gelu_tanh(Activation):
+    """z (1 + tanh(sqrt(2/pi) (z + 0.044715 z^3))) / 2; the default of JAX."""
+
+    label = "GELUtanh"
+    known = {"jax": "gelu", "timm": "gelu_tanh"}
+
+    @staticmethod
+    def parts(z: Any, *_: Any) -> Parts:
+        return ((-oo, z * (1 + tanh(sqrt(2 / pi) * (z + Rational(8943, 200000) * z**3))) / 2),)
+
+
+class mish(Activation):
+    """z tanh(softplus(z)) = z (1 - 2 / ((1 + e^z)^2 + 1))."""
+
+    label = "Mish"
+    known = {"torch": "Mish", "keras": "mish", "jax": "mish", "timm": "mish"}
+
+    @staticmethod
+    def parts(z: Any, *_: Any) -> Parts:
+        return ((-oo, z * (1 - 2 / ((1 + exp(z)) ** 2 + 1))),)
+
+
+class bump(Activation):
+    """The Gaussian bump e^(-z^2)."""
+
+    label, parity = "Bump", "even"
+
+    @staticmethod
+    def parts(z: Any, *_: Any) -> Parts:
+        return ((-oo, exp(-(z**2))),)
+
+
+class hardshrink(Activation):
+    """z for |z| > lambda, else 0."""
+
+    label, parity, parameters, defaults = "HardShrink", "odd", ("lambda",), (Rational(1, 2),)
+    known = {"torch": "Hardshrink", "keras": "hard_shrink"}
+
+    @staticmethod
+    def parts(z: Any, edge: Any = Rational(1, 2), *_: Any) -> Parts:
+        return (-oo, z), (-edge, Integer(0)), (edge, z)
+
+
+class softshrink(Activation):
+    """z - lambda for z > lambda, z + lambda for z < -lambda, else 0."""
+
+    label, parity, parameters, defaults = "SoftShrink", "odd", ("lambda",), (Rational(1, 2),)
+    known = {"torch": "Softshrink", "keras": "soft_shrink"}
+
+    @staticmethod
+    def parts(z: Any, edge: Any = Rational(1, 2), *_: Any) -> Parts:
+        return (-oo, z + edge), (-edge, Integer(0)), (edge, z - edge)
+
+
+class threshold(Activation):
+    """z for z > theta, else a value."""
+
+    label, parameters = "Threshold", ("theta", "value")
+    defaults = (Integer(1), Integer(0))
+    known = {"torch": "Threshold", "keras": "threshold"}
+
+    @staticmethod
+    def parts(z: Any, theta: Any = Integer(1), value: Any = Integer(0), *_: Any) -> Parts:
+        return (-oo, value), (theta, z)
+
+
+def _tabulated(kind: type[Activation]) -> list[type[Activation]]:
+    return [kind, *(row for child in kind.__subclasses__() for row in _tabulated(child))]
+
+
+ACTIVATIONS: dict[str, type[Activation]] = {row.__name__: row for row in _tabulated(Activation)[1:]}
+_BY_NAME = {name: row for row in ACTIVATIONS.values() for name in row.known.values()} | ACTIVATIONS

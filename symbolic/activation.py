@@ -1,0 +1,54 @@
+"""What an activation is: a function of one pre-activation, given in parts."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from sympy import Expr, Function
+
+from varlaw.symbolic.terms import indicator
+
+Parts = tuple[tuple[Expr, Expr], ...]
+
+
+class Activation(Function):
+    """Base of the activations.
+
+    `parts(z, *parameters)` gives the function as (start, expression) pairs, each expression
+    holding from its start to the next one; the first start is minus infinity. The value at a start
+    itself is never needed, since a pre-activation has no probability there. `parity` is "odd",
+    "even" or None, `homogeneity` the degree k with f(c z) = c^k f(z) for c > 0, `known` the names
+    under which libraries have it.
+    """
+
+    is_real = True
+    label = ""  # how it is written in LaTeX
+    parameters: tuple[str, ...] = ()  # with those at the end that have a default
+    defaults: tuple[Expr, ...] = ()
+    parity: str | None = None
+    homogeneity: int | None = None
+    known: Mapping[str, str] = {}
+
+    @staticmethod
+    def parts(z: Any, *parameters: Any) -> Parts:
+        """The function in its parts: (start, expression) pairs."""
+        raise NotImplementedError
+
+    @property
+    def written_out(self) -> Parts:
+        """The parts at this function's own arguments."""
+        return self.parts(*self.args)
+
+    @property
+    def kinks(self) -> tuple[Expr, ...]:
+        """Where one part ends and the next begins."""
+        return tuple(start for start, _ in self.written_out[1:])
+
+    def pieces(self) -> Expr:
+        """The function with indicators of the sides of zero, if that is where its only kink is."""
+        parts = self.written_out
+        if len(parts) == 1:
+            return parts[0][1]
+        if self.kinks != (0,):
+            return self
+        z, (_, below), (_, above) = self.args[0], *parts
+        return below * indicator(z, "<") + above * indicator(z, ">")

@@ -1,0 +1,1 @@
+"""Moments of functions of Gaussian variables: closed forms, and proved enclosures."""

@@ -1,0 +1,141 @@
+"""Smooth functions as sums of terms c x^n exp(a x^2 + b x) erf(..)...erf(..)."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import product
+
+from sympy import (
+    Add,
+    Expr,
+    I,
+    Integer,
+    Mul,
+    Poly,
+    PolynomialError,
+    Pow,
+    S,
+    Symbol,
+    cos,
+    cosh,
+    erf,
+    erfc,
+    exp,
+    log,
+    sin,
+    sinh,
+)
+
+from varlaw.symbolic.gaussian.pieces import NotClosed
+
+Affine = tuple[Expr, Expr]  # (slope, offset)
+MAX_TERMS = 2000
+MAX_POWER = 60
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What a term is besides its coefficient: x^power exp(quadratic x^2 + linear x) Prod erf."""
+
+    power: int = 0
+    quadratic: Expr = S.Zero
+    linear: Expr = S.Zero
+    erfs: tuple[Affine, ...] = ()
+
+    def times(self, other: "Shape") -> "Shape":
+        erfs = tuple(sorted((*self.erfs, *other.erfs), key=str))
+        return Shape(
+            self.power + other.power,
+            self.quadratic + other.quadratic,
+            self.linear + other.linear,
+            erfs,
+        )
+
+
+Terms = dict[Shape, Expr]
+ONE = Shape()
+
+
+def terms_of(f: Expr, x: Symbol) -> Terms:
+    """`f` as a sum of terms: shape -> coefficient. Raises NotClosed for any other function."""
+    if x not in f.free_symbols:
+        return {ONE: f}
+    if f == x:
+        return {Shape(1): Integer(1)}
+    match f:
+        case Add():
+            return _added(terms_of(part, x) for part in f.args)
+        case Mul():
+            result: Terms = {ONE: Integer(1)}
+            for part in f.args:
+                result = _multiplied(result, terms_of(part, x))
+            return result
+        case exp():
+            return _exponential(f.args[0], x)
+        case Pow():
+            return _power(f.base, f.exp, x)
+        case erf():
+            return {Shape(erfs=(_affine(f.args[0], x),)): Integer(1)}
+        case erfc():
+            return {ONE: Integer(1), Shape(erfs=(_affine(f.args[0], x),)): Integer(-1)}
+        case sin() | cos() | sinh() | cosh():
+            return _added(_waves(f, x))
+        case _:
+            raise NotClosed(f"no closed form is known with {f}")
+
+
+def _added(parts: Iterable[Terms]) -> Terms:
+    total: Terms = {}
+    for part in parts:
+        for shape, coefficient in part.items():
+            total[shape] = total.get(shape, Integer(0)) + coefficient
+    return {shape: c for shape, c in total.items() if c != 0}
+
+
+def _multiplied(left: Terms, right: Terms) -> Terms:
+    if len(left) * len(right) > MAX_TERMS:
+        raise NotClosed(f"more than {MAX_TERMS} terms when multiplied out")
+    return _added({a.times(b): c * d} for (a, c), (b, d) in product(left.items(), right.items()))
+
+
+def _power(base: Expr, exponent: Expr, x: Symbol) -> Terms:
+    if x not in base.free_symbols:
+        return _exponential(exponent * log(base), x)
+    if not exponent.is_Integer or exponent < 0:
+        raise NotClosed(f"no closed form is known with {base**exponent}")
+    if exponent > MAX_POWER:
+        raise NotClosed(f"the power {exponent} is larger than {MAX_POWER}")
+    if base == x:
+        return {Shape(int(exponent)): Integer(1)}
+    inner = terms_of(base, x)
+    result: Terms = {ONE: Integer(1)}
+    for _ in range(int(exponent)):
+        result = _multiplied(result, inner)
+    return result
+
+
+def _exponential(argument: Expr, x: Symbol) -> Terms:
+    try:
+        polynomial = Poly(argument, x)
+    except PolynomialError:
+        raise NotClosed(f"no closed form is known with exp({argument})") from None
+    if polynomial.degree() > 2:
+        raise NotClosed(f"no closed form is known with exp({argument})")
+    a, b, c = (polynomial.coeff_monomial(x**k) for k in (2, 1, 0))
+    return {Shape(0, a, b): exp(c)}
+
+
+def _affine(argument: Expr, x: Symbol) -> Affine:
+    slope = argument.diff(x)
+    if x in slope.free_symbols:
+        raise NotClosed(f"no closed form is known with erf({argument})")
+    return slope, argument.subs(x, 0)
+
+
+def _waves(f: Expr, x: Symbol) -> list[Terms]:
+    """Circular and hyperbolic functions as exponentials."""
+    unit = I if isinstance(f, (sin, cos)) else Integer(1)
+    up = _exponential((unit * f.args[0]).expand(), x)
+    down = _exponential((-unit * f.args[0]).expand(), x)
+    scale = 1 / (2 * unit) if isinstance(f, (sin, sinh)) else Integer(1) / 2
+    turn = -scale if isinstance(f, (sin, sinh)) else scale
+    return [{s: c * scale for s, c in up.items()}, {s: c * turn for s, c in down.items()}]
