@@ -13,7 +13,6 @@ from sympy import (
     Pow,
     Symbol,
     cancel,
-    degree,
     diff,
     fraction,
     together,
@@ -24,7 +23,7 @@ from varlaw.checks.report import Proof
 from varlaw.symbolic.arrays import RandomArray
 from varlaw.symbolic.assumptions import Kind
 from varlaw.symbolic.derivation import Step
-from varlaw.symbolic.sequences import Defined, Named, Term
+from varlaw.symbolic.sequences import Defined, IndexProduct, Named, Term
 from varlaw.symbolic.terms import Expectation, IndexSum, Variance
 
 Finding = tuple[Proof, str]
@@ -128,6 +127,8 @@ def prove_solution(step: Step, arrays: Arrays) -> Finding:
         return Proof.REFUTED, f"{unknown} is not a positive unknown of the equation"
     if not is_zero(gap.xreplace({unknown: value})):
         return Proof.REFUTED, f"{unknown} = {value} does not solve the equation"
+    if not value.is_positive:
+        return Proof.REFUTED, f"{value} is not known to be positive"
     slope = cancel(together(diff(gap, unknown)))
     if slope.is_positive or slope.is_negative:
         return Proof.PROVED, "substituted back; strictly monotone for a positive unknown, so unique"
@@ -137,6 +138,8 @@ def prove_solution(step: Step, arrays: Arrays) -> Finding:
 def prove_naming(step: Step, arrays: Arrays) -> Finding:
     """The name stands, by declaration, for what it is put in the place of."""
     name, old = step.after.lhs, step.before.lhs
+    if step.after.rhs != step.before.rhs:
+        return Proof.REFUTED, "the value changes with the name"
     if isinstance(name, Variance):
         array = name.args[0].array
         size = array.args[2].args[1] if array.args[2].args else None
@@ -152,8 +155,10 @@ def prove_naming(step: Step, arrays: Arrays) -> Finding:
         return Proof.REFUTED, f"the second moment of {array.name} is its variance only at mean 0"
     if isinstance(name, Term):
         kind = "variance" if isinstance(old, Variance) else "second_moment"
-        index = name.args[1]
-        (symbol,) = index.free_symbols
+        index, square = name.args[1], isinstance(old, Variance) or _is_second_moment(old)
+        symbol = next(iter(index.free_symbols), None)
+        if symbol is None or not square:
+            return Proof.REFUTED, f"{name} does not name the next second moment or variance"
         earlier = name.xreplace({symbol: symbol - 1})
         fits = any(
             a.args[2].args and str(a.args[2].args[0]) == kind and a.args[2].args[1] == earlier
@@ -165,6 +170,10 @@ def prove_naming(step: Step, arrays: Arrays) -> Finding:
                 f"{name} names for one layer what {earlier} names for the one before",
             )
     return Proof.REFUTED, f"{name} is not a name for {old}"
+
+
+def _is_second_moment(e: Expr) -> bool:
+    return isinstance(e, Expectation) and isinstance(e.args[0], Pow) and e.args[0].exp == 2
 
 
 def prove_substitution(step: Step, arrays: Arrays) -> Finding:
@@ -184,6 +193,8 @@ def prove_antiderivative(step: Step, arrays: Arrays) -> Finding:
     total = step.before
     for whole, primitive in step.certificate["primitive"].items():
         ((x, lower, upper),) = whole.limits
+        if not whole.function.is_polynomial(x):
+            return Proof.UNCHECKED, f"{whole.function} is not a polynomial in {x}"
         if not is_zero(diff(primitive, x) - whole.function):
             return Proof.REFUTED, f"the derivative of {primitive} is not {whole.function}"
         total = total.xreplace(
@@ -200,6 +211,8 @@ def prove_minimum(step: Step, arrays: Arrays) -> Finding:
     slope, curvature = diff(objective, t), diff(objective, t, 2)
     if not is_zero(slope.xreplace({t: point})):
         return Proof.REFUTED, f"the derivative of {objective} does not vanish at {point}"
+    if t.is_positive and not point.is_positive:
+        return Proof.REFUTED, f"{point} is not known to be positive"
     if t in curvature.free_symbols or not curvature.expand().is_positive:
         return Proof.REFUTED, f"the second derivative {curvature} is not a positive constant"
     return (
@@ -236,19 +249,42 @@ def prove_concentration(step: Step, arrays: Arrays) -> Finding:
             outcome, why = prove_step(inner, arrays)
             if outcome is not Proof.PROVED:
                 return outcome, f"in the lemma on {start}: {why}"
-    top, bottom = fraction(together(spread.end))
-    if degree(Poly(bottom, width)) - degree(Poly(top, width)) < 1:
+    top, bottom = (Poly(part, width) for part in fraction(together(spread.end)))
+    if bottom.degree() - top.degree() < 1:
         return Proof.REFUTED, f"{spread.end} does not vanish as {width} grows"
     if not any(a.kind is Kind.WIDE for a in step.assumptions):
         return Proof.REFUTED, "the step does not say that it is a wide limit"
-    if step.before.xreplace({mean: centre.end}) != step.after:
-        return Proof.REFUTED, "something else than the mean was replaced"
-    return Proof.PROVED, f"variance {spread.end} of order 1/{width}: Chebyshev, continuous mapping"
+    top, bottom = (Poly(part, width) for part in fraction(together(centre.end)))
+    value = cancel(top.LC() / bottom.LC())
+    if top.degree() != bottom.degree() or not value.is_positive:
+        return Proof.REFUTED, f"{centre.end} does not tend to a positive number"
+    if not _tame(step.before, mean, width):
+        return Proof.UNCHECKED, f"{step.before} may not be continuous in {mean}"
+    if not is_zero(step.before.xreplace({mean: value}) - step.after):
+        return Proof.REFUTED, f"{step.after} is not {step.before} at the limit {value}"
+    return Proof.PROVED, f"variance O(1/{width}): Chebyshev, continuous mapping"
+
+
+def _tame(e: Basic, mean: Expr, width: Symbol) -> bool:
+    """Whether `e` holds the mean in products and powers alone, and the width only in it."""
+    if e == mean or not e.has(mean):
+        return e == mean or width not in e.free_symbols
+    if isinstance(e, Pow):
+        return (
+            not e.exp.has(mean) and width not in e.exp.free_symbols and _tame(e.base, mean, width)
+        )
+    if isinstance(e, IndexProduct):
+        return width not in (e.lower.free_symbols | e.upper.free_symbols) and _tame(
+            e.term, mean, width
+        )
+    return isinstance(e, Mul) and all(_tame(part, mean, width) for part in e.args)
 
 
 def prove_asymptotic(step: Step, arrays: Arrays) -> Finding:
     """The squared quotient is a quotient of polynomials with equal leading terms."""
     variable = step.certificate["variable"]
+    if not (step.before.is_nonnegative and step.after.is_nonnegative):
+        return Proof.UNCHECKED, "the signs of the two sides are not known"
     squared = cancel(together((step.before / step.after) ** 2))
     top, bottom = (Poly(part, variable) for part in fraction(squared))
     if top.degree() == bottom.degree() and is_zero(top.LC() - bottom.LC()):

@@ -51,11 +51,8 @@ def audit(law: Law) -> tuple[AssumptionReport, ...]:
 
 
 def inherited(law: Law) -> tuple[AssumptionReport, ...]:
-    """The audit of a law, or, where it speaks of no random array itself, of those it rests on."""
-    own = audit(law)
-    if own:
-        return own
-    found: dict[str, AssumptionReport] = {}
+    """The audit of a law and of those it rests on, whose names stand behind theirs."""
+    found = {report.name: report for report in audit(law)}
     for name in law.entry.rests_on:
         for report in inherited(find(name)):
             label = report.name if " (" in report.name else f"{report.name} ({name})"
@@ -131,33 +128,46 @@ def _with(start: Expr, arrays: Mapping[str, RandomArray]) -> Expr:
 
 
 def sufficient(law: Law) -> tuple[tuple[str, ...], ...]:
-    """Minimal sets of assumptions found from which the statement is derived.
+    """Minimal sets of assumptions found from which what the law claims is derived.
 
-    The declared assumptions without those that are not needed together, and for each one left the
-    smallest sets of usual assumptions that can stand in for it.
+    The claim is the one before anything is required or solved, such as E[y^2] = m q s2. The first
+    set is what is left of the declared assumptions; the others put usual assumptions in the place
+    of a declared one. What no derivation can do without here (a wide limit, an event of
+    probability zero) is in every set.
     """
-    ((start, end), *_) = claims(law.derivation)
-    arrays = arrays_in(start)
-    pool = [a for a in law.declared if a.representable and a.kind is not Kind.NO_ATOM]
-    base = list(pool)
-    for a in pool:
-        rest = [b for b in base if b != a]
-        if derivable(start, end, weakened(arrays, [b for b in pool if b not in rest])):
-            base = rest
-    found = [tuple(base)]
-    usual = [a for a in law.usual if a.kind not in (Kind.GAUSSIAN, Kind.INDEPENDENT)]
-    for a in base:
-        rest = [b for b in base if b != a]
-        gone = [b for b in pool if b not in rest]
+    found = claims(law.derivation)
+    arrays = arrays_in(law.derivation.start)
+    pool = [a for a in law.declared if _droppable(a)]
+    fixed = [a for a in law.declared if not _droppable(a)]
+    if not law.declared:
+        return ()
+
+    def enough(kept: tuple[Assumption, ...], extra: tuple[Assumption, ...] = ()) -> bool:
+        weaker = weakened(arrays, [a for a in pool if a not in kept], extra)
+        return all(derivable(*claim, weaker) for claim in found)
+
+    def least(kept: tuple[Assumption, ...], extra: tuple[Assumption, ...]) -> frozenset[Assumption]:
+        for a in kept:
+            fewer = tuple(b for b in kept if b != a)
+            if enough(fewer, extra):
+                kept = fewer
+        return frozenset((*kept, *extra))
+
+    base = least(tuple(pool), ())
+    sets = [base]
+    usual = [a for a in law.usual if len(a.subjects) == 1 and a.kind is not Kind.GAUSSIAN]
+    for a in sorted(base):
+        rest = tuple(b for b in pool if b in base and b != a)
         for size in range(1, len(usual) + 1):
-            better = [
-                extra
-                for extra in combinations(usual, size)
-                if not any(set(extra) >= set(f) - set(rest) for f in found[1:] if a not in f)
-                and derivable(start, end, weakened(arrays, gone, extra))
-            ]
-            found += [(*rest, *extra) for extra in better]
-    return tuple(tuple(map(str, sorted(group))) for group in found)
+            for extra in combinations(usual, size):
+                if any(s <= {*rest, *extra} for s in sets) or not enough(rest, extra):
+                    continue
+                sets.append(least(rest, extra))
+    return tuple(tuple(map(str, sorted({*group, *fixed}))) for group in dict.fromkeys(sets))
+
+
+def _droppable(assumption: Assumption) -> bool:
+    return assumption.kind not in (Kind.WIDE, Kind.NO_ATOM)
 
 
 def counter_example(

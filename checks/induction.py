@@ -6,9 +6,9 @@ from sympy import Expr, Integer, Symbol
 
 from varlaw.checks.algebra import Finding, equal, is_zero
 from varlaw.checks.report import Proof
-from varlaw.symbolic.arrays import RandomArray
+from varlaw.symbolic.arrays import Entry, RandomArray
 from varlaw.symbolic.derivation import Step
-from varlaw.symbolic.sequences import IndexProduct
+from varlaw.symbolic.sequences import IndexProduct, Named
 from varlaw.symbolic.terms import IndexSum
 
 Arrays = Mapping[str, RandomArray]
@@ -24,6 +24,11 @@ def prove_recurrence(step: Step, arrays: Arrays) -> Finding:
     head = step.before.lhs.xreplace({facts["index"]: steps - 1})
     if head != step.after.lhs:
         return Proof.REFUTED, "the closed form is not one of the sequence"
+    previous = facts["previous"]
+    if not _precedes(previous, step.before.lhs, facts["index"]):
+        return Proof.REFUTED, f"{previous} is not what comes before {step.before.lhs}"
+    if facts["initial"] != previous.subs(facts["index"], 0):
+        return Proof.REFUTED, f"{facts['initial']} is not {previous} at layer 0"
     base = _without_empty(value.subs(steps, 0), steps)
     if not is_zero(base - facts["initial"]):
         return Proof.REFUTED, f"base: at {steps} = 0 the form gives {base}, not {facts['initial']}"
@@ -36,6 +41,24 @@ def prove_recurrence(step: Step, arrays: Arrays) -> Finding:
     if equal(following, _spread_in(slope, value) + added):
         return Proof.PROVED, "base and induction step"
     return Proof.REFUTED, f"induction step: {following} is not {slope} times the form plus {added}"
+
+
+def _precedes(previous: Expr, head: Expr, index: Symbol) -> bool:
+    """Whether two terms of a sequence have one name and follow one another."""
+    return (
+        hasattr(head, "name")
+        and _name(previous) == head.name
+        and _place(head) == _place(previous) + 1
+        and _place(previous) == index
+    )
+
+
+def _name(term: Expr) -> str:
+    return term.array.name if isinstance(term, Entry) else str(getattr(term, "name", ""))
+
+
+def _place(term: Expr) -> Expr:
+    return term.indices[0] if isinstance(term, (Entry, Named)) else term.args[1]
 
 
 def _spread_in(slope: Expr, value: Expr) -> Expr:
@@ -78,6 +101,8 @@ def prove_telescoping_sum(step: Step, arrays: Arrays) -> Finding:
     after = step.before
     for total, partial in step.certificate["partial"].items():
         (r,), (k,) = total.ranges, total.bound
+        if r.excluded:
+            return Proof.UNCHECKED, "a sum that leaves indices out"
         if not is_zero(partial.subs(k, k + 1) - partial - total.summand):
             return Proof.REFUTED, f"{partial} does not have the differences {total.summand}"
         after = after.xreplace({total: partial.subs(k, r.upper + 1) - partial.subs(k, r.lower)})
@@ -93,7 +118,10 @@ def prove_telescoping_product(step: Step, arrays: Arrays) -> Finding:
         return Proof.UNCHECKED, "more than one product"
     (whole,) = products
     outside = step.before.subs(whole, Symbol("P", positive=True))
-    closed = step.after / outside.coeff(Symbol("P", positive=True))
+    factor = outside.coeff(Symbol("P", positive=True))
+    if not is_zero(outside - factor * Symbol("P", positive=True)):
+        return Proof.UNCHECKED, "something stands beside the product"
+    closed = step.after / factor
     upper = whole.upper
     steps = next(iter(upper.free_symbols), None)
     if steps is None:

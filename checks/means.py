@@ -12,6 +12,30 @@ from varlaw.checks.polynomials import ZERO, Monomial, Polynomial
 from varlaw.symbolic.arrays import RandomArray
 from varlaw.symbolic.assumptions import Kind
 
+RANDOM = ("entry", "event", "function")
+
+
+class NotCovered(ValueError):
+    """An expression cannot be written out, or only at too great a cost."""
+
+
+def _holds_entry(part: Any) -> bool:
+    """Whether an atom is made of entries of random arrays."""
+    if isinstance(part, Polynomial):
+        return any(_holds_entry(atom) for monomial in part.terms for atom, _ in monomial)
+    if isinstance(part, (tuple, frozenset)):
+        named = isinstance(part, tuple) and part and part[0] in RANDOM
+        return bool(named) or any(map(_holds_entry, part))
+    return False
+
+
+def _names(atom: Any) -> set[str]:
+    """The arrays that an entry, an event or a function of entries is made of."""
+    if atom[0] == "entry":
+        return {atom[1]}
+    inner = (a for m in atom[2].terms for a, _ in m if a[0] in RANDOM)
+    return set().union(*map(_names, inner))
+
 
 @dataclass
 class Means:
@@ -33,8 +57,10 @@ class Means:
         return Polynomial(total)
 
     def _mean(self, monomial: Monomial) -> Polynomial:
-        fixed = frozenset((a, e) for a, e in monomial if a[0] not in ("entry", "event"))
-        random = [(a, e) for a, e in monomial if a[0] == "entry"]
+        fixed = frozenset((a, e) for a, e in monomial if a[0] not in RANDOM)
+        if any(_holds_entry(atom) for atom, _ in fixed):
+            raise NotCovered("an expectation of something else than powers of entries")
+        random = [(a, e) for a, e in monomial if a[0] in ("entry", "function")]
         events = {a for a, _ in monomial if a[0] == "event"}
         if len({inside for _, _, inside in events}) < len(events):
             return Polynomial({})  # events that exclude one another
@@ -46,9 +72,10 @@ class Means:
 
     def _groups(self, items: list[tuple[Any, Fraction]]) -> list[list[tuple[Any, Fraction]]]:
         """Factors of one monomial, in groups that are independent by declaration."""
+        present = set().union(*(_names(atom) for atom, _ in items))
         groups: list[tuple[set[Any], list[tuple[Any, Fraction]]]] = []
         for item in items:
-            keys = self._keys(item[0])
+            keys = self._keys(item[0], present)
             near = [g for g in groups if g[0] & keys]
             groups = [g for g in groups if g not in near]
             groups.append(
@@ -56,15 +83,18 @@ class Means:
             )
         return [members for _, members in groups]
 
-    def _keys(self, atom: Any) -> set[Any]:
-        """What an atom is made of: single entries of independent arrays, or whole clusters."""
-        if atom[0] == "event":
-            return set().union(
-                *(self._keys(a) for m in atom[2].terms for a, _ in m if a[0] == "entry")
-            )
+    def _keys(self, atom: Any, present: set[str]) -> set[Any]:
+        """What an atom is made of: single entries of independent arrays, or whole clusters.
+
+        Entries of an array are independent whatever other arrays depend on it, as long as none of
+        those stands beside them.
+        """
+        if atom[0] != "entry":
+            inner = (a for m in atom[2].terms for a, _ in m if a[0] in RANDOM)
+            return set().union(*(self._keys(a, present) for a in inner))
         _, name, indices = atom
-        cluster = self._cluster(name)
-        if len(cluster) == 1 and self.arrays[name].has(Kind.INDEPENDENT_ENTRIES):
+        cluster = self._cluster(name) & present
+        if cluster == {name} and self.arrays[name].has(Kind.INDEPENDENT_ENTRIES):
             return {(name, indices)}
         return {cluster}
 
@@ -74,18 +104,15 @@ class Means:
         return self.clusters[name]
 
     def _reached(self, name: str) -> frozenset[str]:
-        found = {name}
+        """Arrays that may depend on one another, also through others that are not in play."""
+        found = {name} | self.arrays[name].depends
         while True:
-            more = {
-                other
-                for other, a in self.arrays.items()
-                if other in found
-                or a.depends & found
-                or any(other in self.arrays[f].depends for f in found)
-            }
-            if more <= found:
+            more = found.union(
+                *({o} | a.depends for o, a in self.arrays.items() if ({o} | a.depends) & found)
+            )
+            if more == found:
                 return frozenset(found)
-            found |= more
+            found = more
 
     def _joint(self, group: list[tuple[Any, Fraction]]) -> Polynomial:
         if any(e.denominator != 1 or e < 0 for _, e in group):

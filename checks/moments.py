@@ -17,8 +17,9 @@ from typing import Any
 from flint import fmpq
 from sympy import Add, Basic, Expr, Integer, Mul, Pow, Symbol
 
-from varlaw.checks.means import Means
+from varlaw.checks.means import Means, NotCovered
 from varlaw.checks.polynomials import ONE, ZERO, Monomial, Polynomial
+from varlaw.symbolic.activations import Activation
 from varlaw.symbolic.arrays import Entry, Moment, RandomArray
 from varlaw.symbolic.sequences import Branch, Defined, IndexProduct, Named, Term
 from varlaw.symbolic.terms import (
@@ -31,12 +32,10 @@ from varlaw.symbolic.terms import (
     Variance,
 )
 
+__all__ = ["NotCovered", "Writer", "interchangeable"]
+
 Environment = Mapping[Basic, int]
 MAX_TERMS = 300_000
-
-
-class NotCovered(ValueError):
-    """The evaluator cannot write an expression out, or only at too great a cost."""
 
 
 @dataclass
@@ -85,6 +84,9 @@ class Writer:
                 return Polynomial.number(1 if left == right else 0)
             case Indicator():
                 return self._indicator(e, at)
+            case Activation():
+                inside, rest = self.value(e.args[0], at), e.args[1:]
+                return Polynomial.atom(("function", type(e).__name__, inside, rest))
             case Expectation():
                 return self.means.expectation(self.value(e.args[0], at))
             case Variance():
@@ -162,6 +164,8 @@ class Writer:
 
     def _choices(self, e: IndexSum, at: Environment) -> Iterator[tuple[int, dict[Basic, int]]]:
         """All values of the indices; of copies that may change places one per class, weighted."""
+        if any(r.free_bounds & set(e.bound) for r in e.ranges):
+            raise NotCovered(f"a bound of {e} depends on another index")
         rows = interchangeable(e)
         if rows and len(rows) > 2:
             spans = [self._span(self._range_of(e, index), at) for index in rows[0]]

@@ -31,8 +31,14 @@ CHECKERS: dict[str, Checker] = {
 }
 
 
+RELATIONS = {"inequality": ">=", "concentration": "->", "asymptotic": "~"}
+
+
 def prove_step(step: Step, arrays: Mapping[str, RandomArray]) -> tuple[Proof, str]:
     """The outcome of the checker for this kind of step, and why."""
+    wanted = RELATIONS.get(step.checker, "=")
+    if step.relation != wanted:
+        return Proof.REFUTED, f"a step of this kind shows {wanted!r}, not {step.relation!r}"
     return CHECKERS[step.checker](step, arrays)
 
 

@@ -79,6 +79,12 @@ class LawReport:
     measured: tuple[Measurement, ...] = ()
     seconds: float = 0.0
     problems: tuple[str, ...] = field(default=())
+    measurable: bool = False  # whether measurements belong to its evidence in this run
+
+    @property
+    def unmeasured(self) -> bool:
+        """Whether measurements are missing: the law has random variables and no experiment."""
+        return self.measurable and not self.measured
 
     def count(self, outcome: Proof) -> int:
         """How many steps ended so."""

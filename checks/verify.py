@@ -1,12 +1,15 @@
 """The main job: all the evidence on laws of the catalogue, in parallel, as one report."""
 
 import os
+import signal
+import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from multiprocessing import get_context
+from types import ModuleType
 from typing import Any
 
 from varlaw.checks.report import (
@@ -38,6 +41,7 @@ class Reasoning:
     sufficient: tuple[tuple[str, ...], ...]
     problems: tuple[str, ...]
     seconds: float
+    random: bool = False  # whether there is something in it to draw
 
 
 @dataclass
@@ -46,6 +50,7 @@ class _Pending:
 
     entry: catalogue.Entry
     expected: int
+    measuring: bool = True
     reasoning: Reasoning | None = None
     measured: dict[int, tuple[Measurement, float]] = field(default_factory=dict)
 
@@ -58,6 +63,7 @@ def reason(name: str) -> Reasoning:
     """Steps, audit and finite models of one law."""
     from varlaw.checks.audit import counter_examples, inherited, sufficient
     from varlaw.checks.proofs import prove_law
+    from varlaw.symbolic.arrays import arrays_in
 
     began = time.perf_counter()
     law = catalogue.find(name)
@@ -77,6 +83,7 @@ def reason(name: str) -> Reasoning:
         sufficient(law),
         tuple(problems),
         time.perf_counter() - began,
+        bool(arrays_in(law.derivation.start)),
     )
 
 
@@ -99,15 +106,18 @@ def verify(
     their number. `overrides` sets parameters of the experiments, such as {"m": 512}. `progress` is
     called with (law, parts done, parts in all), `on_law` with each report as it is finished.
 
-    Raises UnknownLaw, or ValueError for a parameter out of range.
+    Raises UnknownLaw, or ValueError for a parameter out of range or a law that is written wrongly.
     """
     known = catalogue.entries()
     for name in names or ():
         catalogue.known(name)
     chosen = [name for name in known if not names or name in names]
+    for name in chosen:
+        catalogue.check(known[name])
     tasks = [] if steps_only else _plan(chosen, tolerance, error_rate, seed, overrides or {})
     pending = {
-        name: _Pending(known[name], sum(task.law == name for task in tasks)) for name in chosen
+        name: _Pending(known[name], sum(task.law == name for task in tasks), not steps_only)
+        for name in chosen
     }
     work: list[tuple[str, int | None, Callable[..., Any], Any]] = [
         (name, None, reason, name) for name in _slowest_first(chosen)
@@ -139,10 +149,10 @@ def _plan(
 
 
 def _timed_measure(task: Any) -> tuple[Measurement, float]:
-    from varlaw.checks.experiments.run import measure
+    from varlaw.checks.experiments.run import attempt
 
     began = time.perf_counter()
-    return measure(task), time.perf_counter() - began
+    return attempt(task), time.perf_counter() - began
 
 
 def _slowest_first(names: list[str]) -> list[str]:
@@ -177,6 +187,7 @@ def _report(part: _Pending) -> LawReport:
         measured,
         round(seconds, 3),
         problems,
+        measurable=part.measuring and found.random,
     )
 
 
@@ -190,16 +201,34 @@ def _results(
         return
     with _one_thread_each():
         pool = ProcessPoolExecutor(min(jobs, len(work)), mp_context=get_context("spawn"))
+        futures: dict[Future[Any], tuple[str, int | None]] = {}
         try:
-            futures = {
-                pool.submit(call, argument): (name, number) for name, number, call, argument in work
-            }
+            with _by_themselves():  # every process starts as work is handed in
+                for name, number, call, argument in work:
+                    futures[pool.submit(call, argument)] = name, number
             yield _as_ready(futures)
         finally:
             for process in list((getattr(pool, "_processes", None) or {}).values()):
                 if any(not future.done() for future in futures):
                     process.terminate()
             pool.shutdown(wait=True, cancel_futures=True)
+
+
+@contextmanager
+def _by_themselves() -> Iterator[None]:
+    """Processes started here do not run the caller's script again, and leave Ctrl-C to the caller.
+
+    A spawned process imports the `__main__` of its parent; for as long as this lasts it is empty.
+    """
+    main, block = sys.modules["__main__"], hasattr(signal, "pthread_sigmask")
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if block else set()
+    sys.modules["__main__"] = ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = main
+        if block:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _as_ready(futures: dict[Future[Any], tuple[str, int | None]]) -> Iterator[Any]:

@@ -7,7 +7,7 @@ which w^2 is constant), so that an identity that needs a declaration fails where
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import product
+from itertools import combinations, product
 from math import comb
 
 from flint import fmpq
@@ -129,9 +129,26 @@ def worlds(
             ]
             for choice in product(*options):
                 recipes = dict(choice)
+                if not _apart(arrays, recipes, dropped):
+                    continue
                 symbols = _symbol_values(arrays, recipes, free, at)
                 if symbols is not None:
                     yield World(recipes, symbols, at)
+
+
+def _apart(
+    arrays: Mapping[str, RandomArray], recipes: Mapping[str, Recipe], dropped: Assumption | None
+) -> bool:
+    """Whether arrays that were declared independent of one another share no seed."""
+    roots = {
+        name: {seed[0] for seed, _ in recipe.columns((1, 1, 1))} for name, recipe in recipes.items()
+    }
+    tied = set(dropped.subjects) if dropped and dropped.kind in RELATIONS else set()
+    for a, b in combinations(arrays.values(), 2):
+        meet = ({a.name} | a.depends) & ({b.name} | b.depends)
+        if not meet and {a.name, b.name} != tied and roots[a.name] & roots[b.name]:
+            return False
+    return True
 
 
 def _sizes(count: int) -> Iterator[tuple[int, ...]]:

@@ -1,5 +1,21 @@
 """Rewrite rules: one function each, found by name in `varlaw.symbolic.derivation.RULES`."""
 
-from varlaw.symbolic.rules import analysis, equations, expectation, indices, recurrences, signs
+from varlaw.symbolic.rules import (
+    analysis,
+    coincidences,
+    equations,
+    expectation,
+    indices,
+    recurrences,
+    signs,
+)
 
-__all__ = ["analysis", "equations", "expectation", "indices", "recurrences", "signs"]
+__all__ = [
+    "analysis",
+    "coincidences",
+    "equations",
+    "expectation",
+    "indices",
+    "recurrences",
+    "signs",
+]

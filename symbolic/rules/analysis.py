@@ -1,11 +1,27 @@
 """Rules of analysis: integrals, minima, inequalities, limits."""
 
-from sympy import Dummy, Expr, Integral, Poly, Pow, Symbol, diff, factor, limit, oo, sqrt, together
+from sympy import (
+    Dummy,
+    Expr,
+    Integer,
+    Integral,
+    Mul,
+    Poly,
+    Pow,
+    Symbol,
+    diff,
+    factor,
+    limit,
+    oo,
+    sqrt,
+    together,
+)
 from sympy import integrate as antiderivative
 
 from varlaw.symbolic.assumptions import Assumption, Kind
 from varlaw.symbolic.derivation import Outcome, RuleError, Used, relation, rule
-from varlaw.symbolic.terms import Expectation, IndexSum, Variance
+from varlaw.symbolic.sequences import IndexProduct
+from varlaw.symbolic.terms import Expectation, Variance
 
 
 @rule("integrate", "antiderivative of a polynomial", checker="antiderivative")
@@ -75,24 +91,42 @@ def is_square_over_positive(expression: Expr) -> bool:
     "law of large numbers (Chebyshev): the variance tends to 0",
     checker="concentration",
 )
-def concentrate(state: Expr, used: Used, mean: IndexSum, width: Symbol) -> Outcome:
-    """A mean over `width` units, replaced by its expectation as the width grows, in probability.
+def concentrate(state: Expr, used: Used, mean: Expr, width: Symbol) -> Outcome:
+    """A mean over `width` units, replaced by its limit as the width grows, in probability.
 
-    Expectation and variance are derived by the calculus; the variance is O(1/width), which is the
-    order of the error of a smooth function of the mean.
+    Expectation and variance are derived by the calculus. The variance is O(1/width), so that the
+    mean departs from its limit by O(1/sqrt(width)) in probability. The state may hold the mean only
+    in powers and products, which are continuous at a positive limit.
     """
     from varlaw.symbolic.strategy import normal_form
 
+    if not continuous_in(state, mean, width):
+        raise RuleError(f"not covered: {state} is not made of powers and products of {mean}")
     centre, spread = normal_form(Expectation(mean)), normal_form(Variance(mean))
-    if limit(spread.end, width, oo) != 0:
-        raise RuleError(f"the variance {spread.end} of {mean} does not vanish as {width} grows")
+    value = limit(centre.end, width, oo)
+    if not value.is_positive or limit(spread.end, width, oo) != 0:
+        raise RuleError(f"{mean} does not concentrate at a positive value as {width} grows")
     used.update(centre.assumptions | spread.assumptions | {Assumption(Kind.WIDE, (str(width),))})
-    certificate = {"centre": centre, "spread": spread, "width": width, "mean": mean}
-    reason = (
-        f"Chebyshev: E[{mean}] = {centre.end}, "
-        f"Var[{mean}] = {factor(spread.end)} -> 0 as {width} -> oo"
-    )
-    return Outcome(state.xreplace({mean: centre.end}), "->", certificate, reason)
+    certificate = {"centre": centre, "spread": spread, "width": width, "mean": mean, "limit": value}
+    reason = f"in probability: E[{mean}] -> {value}, Var[{mean}] = O(1/{width}) (Chebyshev)"
+    return Outcome(state.xreplace({mean: value}), "->", certificate, reason)
+
+
+def continuous_in(state: Expr, mean: Expr, width: Symbol) -> bool:
+    """Whether a state holds the mean in powers and products alone, and the width only in it."""
+    if state == mean:
+        return True
+    if width in state.xreplace({mean: Integer(1)}).free_symbols:
+        return False
+    if not state.has(mean):
+        return True
+    if isinstance(state, Pow):
+        return not state.exp.has(mean) and continuous_in(state.base, mean, width)
+    if isinstance(state, (Mul, IndexProduct)):
+        return all(
+            continuous_in(part, mean, width) for part in state.args if isinstance(part, Expr)
+        )
+    return False
 
 
 @rule("asymptotic", "the quotient tends to 1", checker="asymptotic")

@@ -35,7 +35,7 @@ def algebra(state: Expr, used: Used, form: str = "expand") -> Expr:
             raise RuleError(f"unknown form {form!r}; use expand, factor, together or cancel")
 
 
-@rule("powers", "powers of one base joined", checker="algebra")
+@rule("powers", "collect powers", checker="algebra")
 def powers(state: Expr, used: Used) -> Expr:
     """Products of powers of one base as one power, and the sums of such products worked out."""
     return powsimp(
@@ -53,7 +53,7 @@ def definition(state: Expr, used: Used) -> Expr:
     return state.replace(lambda part: isinstance(part, Defined), lambda part: part.definition)
 
 
-@rule("earlier", "by the law derived before", checker="algebra")
+@rule("earlier", "by definition or by a law derived before", checker="algebra")
 def earlier(state: Expr, used: Used, name: str | None = None) -> Outcome:
     """Open the named results of earlier laws."""
     found = sorted({part.name for part in state.atoms(Named) if name in (None, part.name)})
@@ -75,7 +75,7 @@ def equal(state: Eq, used: Used, to: Expr, because: str = "") -> Outcome:
     return Outcome(relation(to, state.rhs, "="), reason=because or "by the choice made")
 
 
-@rule("solve", "solved; the positive solution is unique", checker="solution", equations=True)
+@rule("solve", "solve for the positive unknown", checker="solution", equations=True)
 def solve(state: Eq, used: Used, unknown: Symbol) -> Outcome:
     """The equation solved for a positive unknown that it holds in one power c u^k = r only."""
     if not unknown.is_positive:
@@ -94,7 +94,7 @@ def solve(state: Eq, used: Used, unknown: Symbol) -> Outcome:
     return Outcome(relation(unknown, value, "="), certificate={"unknown": unknown, "value": value})
 
 
-@rule("call", "by the name it was declared with", checker="naming", equations=True)
+@rule("call", "under the name it goes by", checker="naming", equations=True)
 def call(state: Eq, used: Used, name: Expr) -> Outcome:
     """The left-hand side under a name: `s2` as Var(w), or E[b^2] as the next v_{t+1}."""
     reason = ""

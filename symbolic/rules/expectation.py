@@ -61,7 +61,7 @@ def unfold(state: Expr, used: Used, name: str | None = None) -> Expr:
     return change(state)
 
 
-@rule("expand", "expand into independent copies of the indices")
+@rule("expand", "multiply out: one index copy per factor")
 def expand(state: Expr, used: Used) -> Expr:
     """Multiply out powers and products of sums inside expectations, one index copy per factor."""
 
@@ -85,6 +85,8 @@ def _expanded(expression: Expr) -> list[Product]:
             if not exponent.is_Integer or exponent < 0:
                 raise RuleError(f"not covered: the power {exponent} of the sum {base}")
             return _multiplied([_expanded(base)] * int(exponent), expression)
+    if isinstance(expression, Pow) and is_random(expression) and not expression.exp.is_Integer:
+        raise RuleError(f"not covered: the power {expression}")
     if isinstance(expression, IndexSum):
         return [_under(expression.ranges, inner) for inner in _expanded(expression.summand)]
     return [(expression, ())]
@@ -240,16 +242,17 @@ def separable(left: Expr, right: Expr, known: dict[str, RandomArray], scope: Sco
 
 
 def linked(a: RandomArray, b: RandomArray, known: dict[str, RandomArray]) -> bool:
-    """Whether two arrays may depend on one another, directly or through a third."""
-    reached, frontier = {a.name}, [a.name]
-    while frontier:
-        name = frontier.pop()
-        for other in known.values():
-            near = name in other.depends or other.name in known[name].depends
-            if near and other.name not in reached:
-                reached.add(other.name)
-                frontier.append(other.name)
-    return b.name in reached
+    """Whether two arrays may depend on one another, directly or through other ones.
+
+    What they depend on counts, whether or not it is still in the expression.
+    """
+    reached = {a.name} | a.depends
+    while True:
+        near = [o for o in (*known.values(), a, b) if ({o.name} | o.depends) & reached]
+        grown = reached.union(*({o.name} | o.depends for o in near))
+        if grown == reached:
+            return b.name in reached
+        reached = grown
 
 
 def _entries(expression: Expr, name: str) -> list[Entry]:
@@ -271,7 +274,7 @@ def _used_between(left: list[Expr], right: list[Expr]) -> set[Assumption]:
     return found
 
 
-@rule("identical", "identical distribution")
+@rule("identical", "by the declared moments (identically distributed)")
 def identical(state: Expr, used: Used) -> Expr:
     """E[w_ij^k] is the moment declared for the array, whatever the indices."""
 
@@ -281,7 +284,7 @@ def identical(state: Expr, used: Used) -> Expr:
             return part
         array = entry.array
         value = array.moment(order)
-        if value == 0:
+        if value == 0 and order % 2 and (order == 1 or array.has(Kind.SYMMETRIC)):
             used.add(array.centred)
             return value
         if not array.has(Kind.IDENTICAL):
@@ -291,6 +294,8 @@ def identical(state: Expr, used: Used) -> Expr:
             used.add(array.centred)
         if order > 2 and array.has(Kind.GAUSSIAN):
             used.add(array.assumption(Kind.GAUSSIAN))
+            if array.zero_mean:
+                used.add(array.centred)
         return value
 
     return rewrite(state, change)

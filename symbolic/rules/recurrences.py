@@ -57,12 +57,12 @@ def geometric_sum(state: Expr, used: Used) -> Outcome:
     """Sum over k of terms with a constant ratio r != 1: (term(end + 1) - term(start)) / (r - 1)."""
     found = {}
     for total in state.atoms(IndexSum):
-        if len(total.ranges) != 1 or len(total.bound) != 1:
+        if len(total.ranges) != 1 or len(total.bound) != 1 or total.ranges[0].excluded:
             continue
         (k,), (span,) = total.bound, total.ranges
         following = total.summand.subs(k, k + 1)
         ratio = simplify(following / total.summand)
-        if k in ratio.free_symbols or ratio == 1:
+        if k in ratio.free_symbols or (ratio - 1).is_nonzero is not True:
             continue
         partial = total.summand / (ratio - 1)
         found[total] = (partial, partial.subs(k, span.upper + 1) - partial.subs(k, span.lower))

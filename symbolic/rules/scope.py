@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from sympy import Expr
 
 from varlaw.symbolic.arrays import Entry
+from varlaw.symbolic.derivation import RuleError
 from varlaw.symbolic.terms import Expectation, IndexSum, Range
 
 
@@ -17,6 +18,10 @@ class Scope:
 
     def inside(self, ranges: tuple[Range, ...]) -> "Scope":
         return Scope(self.ranges + ranges)
+
+    def bounds(self, index: Expr) -> tuple[Expr, Expr] | None:
+        """The range of an index that is bound by a sum around; None for a free one."""
+        return next((r.bounds for r in self.ranges if index in r.indices), None)
 
     def distinct(self, left: Expr, right: Expr) -> bool:
         """Whether two indices are known to differ."""
@@ -33,6 +38,8 @@ class Scope:
 
     def different_entries(self, left: Entry, right: Entry) -> bool:
         """Whether two entries of one array are known to be different ones."""
+        if len(left.indices) != len(right.indices):
+            raise RuleError(f"{left} and {right} have different numbers of indices")
         return any(self.distinct(a, b) for a, b in zip(left.indices, right.indices, strict=True))
 
 

@@ -1,7 +1,6 @@
 """Rules of signs: rectifiers, indicators, symmetry under a change of sign."""
 
-from sympy import Add, Expr, Integer, Mul
-from sympy.core.symbol import Str
+from sympy import Add, Dummy, Expr, Integer, Mul
 
 from varlaw.symbolic.activations import Activation
 from varlaw.symbolic.arrays import Entry, arrays_in
@@ -10,7 +9,7 @@ from varlaw.symbolic.derivation import Used, rule
 from varlaw.symbolic.rules.expectation import linked
 from varlaw.symbolic.rules.scope import Scope, rewrite
 from varlaw.symbolic.sequences import Named
-from varlaw.symbolic.terms import Expectation, Indicator, factors, indicator, terms
+from varlaw.symbolic.terms import Expectation, IndexSum, Indicator, factors, indicator, terms
 
 
 @rule("activation", "definition of the activation", checker="pointwise")
@@ -64,8 +63,7 @@ def symmetry(state: Expr, used: Used) -> Expr:
             return (part + Expectation(flipped)) / 2
         return part
 
-    turned = rewrite(state, change)
-    return state if turned == state else turned.expand()
+    return rewrite(state, change)
 
 
 def _flip(expression: Expr, name: str) -> Expr:
@@ -87,40 +85,42 @@ def indicators(state: Expr, used: Used) -> Expr:
     """Pairs of terms that differ only in the side of zero are joined."""
     if not state.has(Indicator):
         return state
-    merged = _joined(state.expand())
 
     def change(part: Expr, scope: Scope) -> Expr:
         return _joined(part) if isinstance(part, Add) else part
 
-    return rewrite(merged, change)
+    return rewrite(state, change)
 
 
 def _joined(total: Expr) -> Expr:
     pieces = list(terms(total))
     for left in pieces:
-        for event in left.atoms(Indicator):
-            if event.relation != ">":
-                continue
-            z = event.args[0]
-            partner = left.xreplace({event: Indicator(z, Str("<"))})
-            if partner in pieces and partner != left:
-                rest = [p for p in pieces if p not in (left, partner)]
-                return _joined(Add(*rest) + _whole(left, event, z))
+        for head in _linear_heads(left):
+            for event in (f for f in factors(head.args[0]) if isinstance(f, Indicator)):
+                if event.relation != ">" or left.xreplace({head: Dummy()}).has(event):
+                    continue
+                rest = Mul(*(f for f in factors(head.args[0]) if f != event))
+                partner = left.xreplace({head: Expectation(rest * indicator(event.args[0], "<"))})
+                if rest.has(event) or partner == left or partner not in pieces:
+                    continue
+                others = [p for p in pieces if p not in (left, partner)]
+                joined = left.xreplace({head: _whole(rest, event.args[0])})
+                return _joined(Add(*others) + joined)
     return total
 
 
-def _whole(term: Expr, event: Expr, z: Expr) -> Expr:
-    """The term with 1[z > 0] + 1[z < 0] in place of 1[z > 0]."""
+def _linear_heads(term: Expr) -> list[Expectation]:
+    """The expectations that stand in a term as factors, alone or under one sum."""
+    sums = [f for f in factors(term) if isinstance(f, IndexSum)]
+    inside = factors(sums[0].summand) if len(sums) == 1 else ()
+    return [f for f in (*factors(term), *inside) if isinstance(f, Expectation)]
 
-    def change(part: Expr, scope: Scope) -> Expr:
-        if not isinstance(part, Expectation) or event not in factors(part.args[0]):
-            return part
-        rest = Mul(*(f for f in factors(part.args[0]) if f != event))
-        if any(f.as_base_exp()[0] == z for f in factors(rest)):
-            return Expectation(rest)
-        return Expectation(rest) - Expectation(rest * indicator(z, "="))
 
-    return rewrite(term, change)
+def _whole(rest: Expr, z: Expr) -> Expr:
+    """E[rest (1[z > 0] + 1[z < 0])]."""
+    if any(f.as_base_exp()[0] == z for f in factors(rest)):
+        return Expectation(rest)
+    return Expectation(rest) - Expectation(rest * indicator(z, "="))
 
 
 @rule("no-atom", "the event z = 0 has probability zero", checker="assumption")
@@ -129,8 +129,8 @@ def no_atom(state: Expr, used: Used) -> Expr:
 
     def change(part: Expr, scope: Scope) -> Expr:
         if isinstance(part, Expectation):
-            for event in part.atoms(Indicator):
-                if event.relation == "=":
+            for event in factors(part.args[0]):
+                if isinstance(event, Indicator) and event.relation == "=":
                     z = event.args[0]
                     used.add(
                         Assumption(Kind.NO_ATOM, (z.name if isinstance(z, Named) else str(z),))
