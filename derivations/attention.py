@@ -45,6 +45,7 @@ def attention_qk() -> Derivation:
     regime="at initialisation, exactly at finite width",
     sources=("vaswani2017",),
     usual=("q: Gaussian", "k: Gaussian"),
+    note="The source is background: it states the variance only.",
 )
 def attention_qk_fourth() -> Derivation:
     return derive(Expectation(logit() ** 4)).by(MOMENT)
@@ -56,6 +57,7 @@ def attention_qk_fourth() -> Derivation:
     title="The sixth moment of q.k, exact in d",
     regime="at initialisation, exactly at finite width",
     sources=("vaswani2017",),
+    note="The source is background: it states the variance only.",
 )
 def attention_qk_sixth() -> Derivation:
     return derive(Expectation(logit() ** 6)).by(MOMENT)
@@ -67,6 +69,7 @@ def attention_qk_sixth() -> Derivation:
     title="The eighth moment of q.k, exact in d",
     regime="at initialisation, exactly at finite width",
     sources=("vaswani2017",),
+    note="The source is background: it states the variance only.",
 )
 def attention_qk_eighth() -> Derivation:
     return derive(Expectation(logit() ** 8)).by(MOMENT)
@@ -79,6 +82,7 @@ def attention_qk_eighth() -> Derivation:
     regime="at initialisation, exactly at finite width, Gaussian entries",
     sources=("vaswani2017",),
     rests_on=("attention-qk",),
+    note="The source is background: it states the variance only.",
 )
 def attention_qk_kurtosis() -> Derivation:
     spread = named("v", attention_qk.derivation.end)

@@ -46,6 +46,7 @@ def backward() -> Derivation:
     regime="at initialisation, exactly at finite width; the probe is centred and independent",
     sources=("he2015",),
     usual=("x: zero mean", "w: independent entries", "w: Gaussian"),
+    symbols=("b: the gradient at the input of the layer z_j, which ReLU follows",),
 )
 def he_backward() -> Derivation:
     x, g = inputs(), random_array("g", mean=0, second_moment="v")

@@ -3,7 +3,7 @@
 import ast
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass, fields
 from functools import cache, cached_property
 from importlib import import_module
 from itertools import combinations
@@ -18,10 +18,42 @@ if TYPE_CHECKING:
     from varlaw.symbolic.printers.account import Account
 
 PACKAGE = "varlaw.derivations"
+TUPLES = ("sources", "usual", "rests_on", "symbols")
+
+_LAYER = (
+    "m: the fan-in",
+    "n: the fan-out",
+    "x: the input of the layer",
+    "w: the weights",
+    "g: the probe, which stands for the gradient at the layer's output",
+    "b: the gradient at the layer's input",
+)
+_STREAM = (
+    "x: the residual stream",
+    "F: the outputs of the residual branches",
+    "s2: the variance of a branch's output",
+    "l: the number of layers",
+    "p: the probe, which stands for the gradient at the output of the residual layer",
+    "g: the backward gain of a branch",
+    "n: the width of the stream",
+    "w: the Jacobian of a branch",
+    "b: the gradient at the input of the residual layer",
+)
+COMMON = {  # what the symbols of a family mean, where they occur and the law says nothing else
+    "forward": (*_LAYER, "y: the output of the layer", "z: the pre-activation"),
+    "backward": (*_LAYER, "z: the pre-activation"),
+    "fans": (*_LAYER, "y: the output of the layer"),
+    "attention": ("d: the width of a head", "q: the query", "k: the key", "a: the logit"),
+    "residual": _STREAM,
+}
 
 
 class UnknownLaw(LookupError):
     """No law has the name."""
+
+
+class CatalogueError(ValueError):
+    """A law is written wrongly: says which one, and in which file."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +68,7 @@ class Entry:
     usual: tuple[str, ...] = ()
     rests_on: tuple[str, ...] = ()
     note: str = ""
+    symbols: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,6 +114,9 @@ class Law(Documented):
             entry.regime,
             entry.note,
             tuple(map(source, entry.sources)),
+            entry.symbols,
+            COMMON.get(entry.family, ()),
+            tuple(find(name).account() for name in entry.rests_on),
         )
 
     @property
@@ -99,7 +135,32 @@ class Law(Documented):
     @property
     def usual(self) -> tuple["Assumption", ...]:
         """Assumptions of the usual telling that the derivation does without."""
-        return tuple(parse_assumption(text) for text in self.entry.usual)
+        return usual(self.entry)
+
+
+def usual(entry: Entry) -> tuple["Assumption", ...]:
+    """The assumptions of an entry's `usual`. Raises CatalogueError."""
+    try:
+        return tuple(parse_assumption(text) for text in entry.usual)
+    except ValueError as error:
+        raise CatalogueError(f"law {entry.name!r}: usual: {error}") from error
+
+
+def check(entry: Entry) -> None:
+    """Look up what an entry refers to. Raises CatalogueError, with the law's name."""
+    from varlaw.derivations.sources import BibliographyError, source
+
+    usual(entry)
+    for key in entry.sources:
+        try:
+            source(key)
+        except BibliographyError as error:
+            raise CatalogueError(f"law {entry.name!r}: {error}") from error
+    for name in entry.rests_on:
+        if name not in entries():
+            raise CatalogueError(
+                f"law {entry.name!r}: rests on an unknown law {name!r}{suggestion(name, entries())}"
+            )
 
 
 def declared(start: Any) -> frozenset["Assumption"]:
@@ -148,22 +209,25 @@ def law(
     usual: tuple[str, ...] = (),
     rests_on: tuple[str, ...] = (),
     note: str = "",
+    symbols: tuple[str, ...] = (),
 ) -> Callable[[Callable[[], "Derivation"]], Law]:
     """Make the function that gives a derivation into the law called `name`.
 
+    `symbols` says what is meant by symbols that the formulas do not explain, ("h_j: the output",).
     All arguments are literals, so that `entries` can read them from the source without running it.
     """
-    entry = Entry(name, family, title, regime, sources, usual, rests_on, note)
+    entry = Entry(name, family, title, regime, sources, usual, rests_on, note, symbols)
 
     def make(build: Callable[[], "Derivation"]) -> Law:
         if _LAWS.setdefault(name, made := Law(entry, build)) is not made:
-            raise ValueError(f"two laws are called {name!r}")
+            raise CatalogueError(f"two laws are called {name!r}")
         return made
 
     return make
 
 
 _LAWS: dict[str, Law] = {}
+_FIELDS = {field.name: field.name in TUPLES for field in fields(Entry)}
 
 
 def _sources() -> Iterator[tuple[str, str]]:
@@ -178,19 +242,51 @@ def _sources() -> Iterator[tuple[str, str]]:
 @cache
 def entries() -> dict[str, Entry]:
     """Every law of the catalogue by name, read from the source without importing SymPy."""
-    return {entry.name: entry for _, entry in _decorated()}
+    found: dict[str, tuple[str, Entry]] = {}
+    for module, entry in _decorated():
+        if entry.name in found:
+            homes = " and ".join(dict.fromkeys(f"{m}.py" for m in (found[entry.name][0], module)))
+            raise CatalogueError(f"two laws are called {entry.name!r}, in derivations/{homes}")
+        found[entry.name] = module, entry
+    return {name: entry for name, (_, entry) in found.items()}
 
 
 def _decorated() -> Iterator[tuple[str, Entry]]:
     """Module and entry of every law: only the decorators are parsed, not the derivations."""
     for module, text in _sources():
         for piece in text.split("\n@law(")[1:]:
-            call = ast.parse("law(" + piece.partition("\ndef ")[0], mode="eval").body
-            assert isinstance(call, ast.Call)
-            yield (
-                module,
-                Entry(**{k.arg: ast.literal_eval(k.value) for k in call.keywords if k.arg}),
-            )
+            decorator, _, function = piece.partition("\ndef ")
+            try:
+                yield module, _entry("law(" + decorator)
+            except (SyntaxError, TypeError, ValueError) as error:
+                which = function.partition("(")[0]
+                raise CatalogueError(
+                    f"derivations/{module}.py: the law above {which}(): {error}"
+                ) from error
+
+
+def _entry(decorator: str) -> Entry:
+    """The entry that a decorator's source makes. Raises TypeError, ValueError or SyntaxError."""
+    call = ast.parse(decorator, mode="eval").body
+    if not isinstance(call, ast.Call) or call.args:
+        raise TypeError("its arguments are given by name")
+    given: dict[str, Any] = {}
+    for keyword in call.keywords:
+        name = keyword.arg or "**"
+        if name not in _FIELDS:
+            raise TypeError(f"it has no argument {name!r}{suggestion(name, _FIELDS)}")
+        try:
+            given[name] = ast.literal_eval(keyword.value)
+        except ValueError:
+            raise ValueError(f"{name} is not literal") from None
+        texts = given[name] if _FIELDS[name] else (given[name],)
+        if not isinstance(texts, tuple) or not all(isinstance(text, str) for text in texts):
+            kind = "a tuple of texts" if _FIELDS[name] else "a text"
+            raise TypeError(f"{name} is {kind}, not {given[name]!r}")
+    for field in fields(Entry):
+        if field.default is MISSING and field.name not in given:
+            raise TypeError(f"it lacks the argument {field.name!r}")
+    return Entry(**given)
 
 
 def known(name: str) -> Entry:

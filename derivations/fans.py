@@ -27,6 +27,10 @@ t = positive("t")
     regime="at initialisation; a compromise that keeps neither pass exactly unless m = n",
     sources=("glorot2010",),
     rests_on=("lecun", "backward"),
+    symbols=(
+        "t_in: the variance that keeps the forward pass",
+        "t_out: that keeps the backward pass",
+    ),
 )
 def xavier() -> Derivation:
     forward, back = named("t_in", lecun.derivation.end), named("t_out", backward.derivation.end)
@@ -48,6 +52,10 @@ def xavier() -> Derivation:
     regime="an identity",
     sources=("glorot2010",),
     rests_on=("lecun", "backward", "xavier"),
+    symbols=(
+        "t_in: the variance that keeps the forward pass",
+        "t_out: that keeps the backward pass",
+    ),
 )
 def xavier_harmonic() -> Derivation:
     forward, back = named("t_in", lecun.derivation.end), named("t_out", backward.derivation.end)
@@ -61,6 +69,10 @@ def xavier_harmonic() -> Derivation:
     regime="at initialisation",
     sources=("glorot2010",),
     rests_on=("xavier",),
+    symbols=(
+        "w: a weight, uniform: w ~ U(-a, a)",
+        "u: the value of w, of density 1/(2 a) on [-a, a]",
+    ),
 )
 def xavier_uniform() -> Derivation:
     a, u = positive("a"), Symbol("u", real=True)
@@ -79,6 +91,12 @@ def xavier_uniform() -> Derivation:
     regime="at initialisation, exactly at finite width",
     sources=("su2021",),
     usual=("x: zero mean", "x: independent entries", "w1: Gaussian", "w2: Gaussian"),
+    symbols=(
+        "m: the width of the input and of the output",
+        "n: the width between the two layers",
+        "w1: the weights of the first layer",
+        "w2: the weights of the second layer",
+    ),
 )
 def xavier_geometric() -> Derivation:
     x = random_array("x", second_moment="q", independent=False)
@@ -102,6 +120,12 @@ def xavier_geometric() -> Derivation:
     regime="at initialisation, exactly at finite width, for a probe independent of the weights",
     sources=("su2021",),
     usual=("g: zero mean", "g: independent entries"),
+    symbols=(
+        "m: the width of the input and of the output",
+        "n: the width between the two layers",
+        "w1: the weights of the first layer",
+        "w2: the weights of the second layer",
+    ),
 )
 def xavier_geometric_backward() -> Derivation:
     g = random_array("g", second_moment="v", independent=False)
@@ -125,6 +149,10 @@ def xavier_geometric_backward() -> Derivation:
     regime="at initialisation, exactly at finite width",
     sources=("su2021",),
     rests_on=("lecun", "xavier-geometric"),
+    symbols=(
+        "k: the number of layers",
+        "d_i: the widths of the chain: layer i leads from width d_(i-1) to width d_i",
+    ),
 )
 def geometric_chain() -> Derivation:
     wide = {m: Term("d", i - 1), n: Term("d", i)}
@@ -137,9 +165,15 @@ def geometric_chain() -> Derivation:
     name="xavier-quadratic",
     family="fans",
     title="The least squared error of both passes: one over the contraharmonic mean of the fans",
-    regime="at initialisation; often called the quadratic mean",
+    regime="at initialisation; a compromise that keeps neither pass exactly unless m = n",
     sources=("su2021",),
     rests_on=("lecun", "backward"),
+    note="Often called the quadratic mean, which is a misnomer: it is the contraharmonic mean.",
+    symbols=(
+        "t: the common variance of the weights",
+        "f: the forward gain E[y_j^2]/q",
+        "b: the backward gain E[b_i^2]/v",
+    ),
 )
 def xavier_quadratic() -> Derivation:
     forward = named("f", (lecun.derivation.after("count") / q).subs(s2, t))

@@ -69,6 +69,7 @@ def linear_fourth() -> Derivation:
     regime="at initialisation, exactly at finite width",
     sources=("he2015",),
     usual=("x: zero mean", "x: independent entries", "w: Gaussian"),
+    symbols=("h_j: the output ReLU(z_j) of the layer",),
 )
 def he() -> Derivation:
     x, w = inputs(), random_array("w", second_moment="s2", symmetric=True)
@@ -91,6 +92,7 @@ def he() -> Derivation:
     regime="at initialisation, exactly at finite width",
     sources=("he2015",),
     usual=("x: zero mean", "x: independent entries", "w: Gaussian"),
+    symbols=("h_j: the output of the layer: z_j above 0, a z_j below", "a: the slope below 0"),
 )
 def he_leaky() -> Derivation:
     a = positive("a")

@@ -28,6 +28,7 @@ l, t = (Symbol(name, integer=True, nonnegative=True) for name in "lt")  # noqa: 
     regime="exact",
     sources=("vaswani2017",),
     usual=("F independent of x", "x: zero mean", "F: zero mean"),
+    note="The source is background: it introduces the residual sum.",
 )
 def residual_sum() -> Derivation:
     x = random_variable("x", variance="v")
@@ -44,6 +45,11 @@ def residual_sum() -> Derivation:
     regime="at initialisation, exactly at finite width; else the branch may depend on x",
     sources=("zhang2019",),
     usual=("h independent of x", "w: independent entries", "w: identically distributed"),
+    symbols=(
+        "h: the hidden units of the branch",
+        "w: the weights of its last layer",
+        "n: the number of hidden units",
+    ),
 )
 def residual_branch() -> Derivation:
     x = random_variable("x")
@@ -60,6 +66,7 @@ def residual_branch() -> Derivation:
     regime="exact; the branch may depend on x in any way, the drop on neither",
     sources=("huang2016",),
     usual=("F independent of x", "x: zero mean", "F: zero mean"),
+    symbols=("b: the drop: 1/p with probability p, else 0", "p: the keep rate"),
 )
 def residual_drop_path() -> Derivation:
     p, q, r = positive("p q r")
@@ -82,7 +89,8 @@ def stream() -> tuple[RandomArray, RandomArray]:
     regime="exact recursion: Norm divides by the population root second moment",
     sources=("xiong2020", "vaswani2017"),
     usual=("F independent of x", "x: zero mean"),
-    note="At branch variance s2 = 1 the weights are 2^(-l/2) and 2^(-(l-k)/2).",
+    note="At s2 = 1 the weights are 2^(-l/2) and 2^(-(l-k)/2). Measured branch variances are far "
+    "below 1: the divisors sqrt(1 + s2) of BERT are near 1.005 to 1.046.",
 )
 def post_norm_decay() -> Derivation:
     x, f = stream()
@@ -111,6 +119,8 @@ def weights() -> tuple[Expr, Expr, IndexSum]:
     regime="exact recursion: Norm divides by the population root second moment",
     sources=("xiong2020", "vaswani2017"),
     rests_on=("post-norm-decay",),
+    note="Measured branch variances are far below 1: the divisors sqrt(1 + s2) of BERT are near "
+    "1.005 to 1.046, not sqrt(2).",
 )
 def post_norm_unit() -> Derivation:
     return post_norm_decay.derivation.by("substitute", values={s2: Integer(1)})
@@ -123,6 +133,7 @@ def post_norm_unit() -> Derivation:
     regime="an identity of the exact recursion",
     sources=("xiong2020",),
     rests_on=("post-norm-decay",),
+    symbols=("c_0: the weight of x_0 in x_l", "c_k: the weight of F_k in x_l"),
 )
 def post_norm_energy() -> Derivation:
     first, other, total = weights()
@@ -138,16 +149,23 @@ def post_norm_energy() -> Derivation:
 @law(
     name="post-norm-layernorm",
     family="residual",
-    title="Real LayerNorm: the identity weight tends to (1 + s2)^(-l/2), with error O(1/d)",
-    regime="wide limit d to infinity at fixed depth l; error of order 1/d",
+    title="Wide LayerNorm: the identity weight tends to (1 + s2)^(-l/2) in probability",
+    regime="wide limit d to infinity at fixed depth l; iid units with a finite fourth moment",
+    note="The weight departs by O(1/sqrt(d)) in probability; its mean by O(1/d), as measured.",
     sources=("xiong2020",),
+    symbols=(
+        "u: the sums x_t + F_t that enter the LayerNorm of layer t",
+        "S: the variance over the units of one sum",
+        "d: the number of units",
+    ),
 )
 def post_norm_layernorm() -> Derivation:
     u = random_array("u", mean=0, variance=1 + s2)
-    square = named("S", Sum(u[i] ** 2, (i, 1, d)) / d, t)
+    mean = Sum(u[t, i], (i, 1, d)) / d
+    spread = named("S", Sum(u[t, i] ** 2, (i, 1, d)) / d - mean**2, t)
     return (
-        derive(IndexProduct(1 / sqrt(square), t, Integer(0), l - 1))
-        .by("concentrate", mean=square, width=d)
+        derive(IndexProduct(1 / sqrt(spread), t, Integer(0), l - 1))
+        .by("concentrate", mean=spread, width=d)
         .by("constant-product")
     )
 
@@ -160,6 +178,7 @@ def post_norm_layernorm() -> Derivation:
     sources=("xiong2020",),
     usual=("p: zero mean",),
     rests_on=("post-norm-decay",),
+    symbols=("v_t: E of the squared gradient after t pull-backs, v_0 at the output",),
     note="At g = s2 the factor is 1: the whole gradient stays, only the identity path vanishes.",
 )
 def post_norm_gradient() -> Derivation:
@@ -190,6 +209,7 @@ def backward_stream(scale: Expr, gain: Expr = g) -> Named:
     regime="exact, for branches uncorrelated with the stream",
     sources=("xiong2020",),
     usual=("F independent of x", "x: zero mean", "F: zero mean"),
+    symbols=("v_t: the variance of the stream after t layers",),
     note="At unit branches the variance is 1 + l and the std grows like sqrt(l).",
 )
 def pre_norm_growth() -> Derivation:
@@ -200,7 +220,12 @@ def pre_norm_growth() -> Derivation:
         .by("moments expand linearity uncorrelated identical")
         .by("algebra")
         .by("call", name=Term("v", t + 1))
-        .by("iterate", previous=Term("v", t), index=t, steps=l, initial=Integer(1))
+        .by("iterate", previous=Term("v", t), index=t, steps=l, initial=Term("v", 0))
+        .by(
+            "substitute",
+            values={Term("v", 0): Integer(1)},
+            because="for an input of variance v_0 = 1",
+        )
     )
 
 
@@ -211,6 +236,7 @@ def pre_norm_growth() -> Derivation:
     regime="asymptotic in the depth",
     sources=("xiong2020",),
     rests_on=("pre-norm-growth",),
+    symbols=("v_l: the variance of the stream after l layers",),
 )
 def pre_norm_std() -> Derivation:
     spread = named("v", pre_norm_growth.derivation.end.subs(s2, 1), l)
@@ -224,6 +250,8 @@ def pre_norm_std() -> Derivation:
     regime="exact recursion: Norm divides by the population std",
     sources=("xiong2020",),
     rests_on=("pre-norm-growth",),
+    note="Relative to the stream it joins, branch t contributes the share 1/(t + 1).",
+    symbols=("v_t: the variance of the stream x_t at unit branches",),
 )
 def pre_norm_expansion() -> Derivation:
     spread = named("v", pre_norm_growth.derivation.end.subs({s2: 1, l: t}), t)
@@ -245,6 +273,7 @@ def pre_norm_expansion() -> Derivation:
     sources=("xiong2020",),
     usual=("p: zero mean",),
     rests_on=("pre-norm-growth",),
+    symbols=("v_t: E of the squared gradient after t pull-backs, v_0 at the output",),
 )
 def pre_norm_gradient() -> Derivation:
     spread = named("s", pre_norm_growth.derivation.end.subs({s2: 1, l: t}), t)
@@ -266,6 +295,7 @@ def pre_norm_gradient() -> Derivation:
     regime="exact recursion, for a probe independent of the branch Jacobians",
     sources=("xiong2020",),
     rests_on=("pre-norm-gradient",),
+    symbols=("v_t: E of the squared gradient after t pull-backs, v_0 at the output",),
 )
 def pre_norm_gradient_unit() -> Derivation:
     return pre_norm_gradient.derivation.by(

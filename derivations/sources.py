@@ -6,6 +6,8 @@ from importlib.resources import files
 from varlaw.symbolic.names import suggestion
 from varlaw.symbolic.printers.bibliography import BibliographyError, Source, read_bibliography
 
+__all__ = ["BibliographyError", "bibliography", "source"]
+
 
 @cache
 def bibliography() -> dict[str, Source]:

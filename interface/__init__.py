@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from varlaw.symbolic.activations import leaky_relu, relu
     from varlaw.symbolic.arrays import dimensions, indices, positive, random_array
     from varlaw.symbolic.derivation import derive
+    from varlaw.symbolic.gaussian.moment import moment
     from varlaw.symbolic.sequences import named
     from varlaw.symbolic.strategy import normal_form
     from varlaw.symbolic.terms import Covariance as Cov
@@ -40,6 +41,7 @@ __all__ = [
     "law",
     "laws",
     "leaky_relu",
+    "moment",
     "named",
     "normal_form",
     "positive",
@@ -60,6 +62,7 @@ _HOMES = {
     "law": "varlaw.derivations.catalogue:find",
     "laws": "varlaw.listing:laws",
     "leaky_relu": "varlaw.symbolic.activations:leaky_relu",
+    "moment": "varlaw.symbolic.gaussian.moment:moment",
     "named": "varlaw.symbolic.sequences:named",
     "normal_form": "varlaw.symbolic.strategy:normal_form",
     "positive": "varlaw.symbolic.arrays:positive",

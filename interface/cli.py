@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from varlaw.console import Exit, Manners, between, complain, pairs, say, say_json
+from varlaw.console import Exit, Manners, Mathematics, between, complain, pairs, say, say_json
 
 if TYPE_CHECKING:
     from varlaw.derivations.catalogue import Law
@@ -140,7 +140,9 @@ def derive(law: str | None, everything: bool, output: str | None, **options: Any
     from varlaw import documents
     from varlaw.derivations.catalogue import entries
 
-    form = "bib" if options["bib"] else options["form"] or documents.form_of(output)
+    latex = options["standalone"] or options["fragment"] or options["label"]
+    usual = documents.form_of(output, "latex" if latex else "text")
+    form = "bib" if options["bib"] else options["form"] or usual
     wanted = documents.Wanted(form, options["rename"], _latex_options(form, options))
     found = [_find(name) for name in (entries() if law is None else [law])]
     if everything and output not in (None, "-") and form != "bib":
@@ -237,12 +239,45 @@ def verify(laws: tuple[str, ...], form: str, verbose: bool, **options: Any) -> E
             raise click.UsageError(str(error)) from error
         order = [name for name in entries() if name in (wanted or entries())]
         done = tuple(sorted(finished, key=lambda law: order.index(law.name)))
-        if done:  # what is finished is not lost, whatever happened
+        if done or isinstance(error, KeyboardInterrupt):  # what is finished is not lost
             complain(f"stopped after {len(done)} of {len(order)} laws")
             present(Report(done, options["error_rate"], options["seed"]))
         raise
     present(report)
     return evidence.exit_code(report)
+
+
+@main.command("moment", cls=Mathematics)
+@click.argument("expression", metavar="EXPR")
+@click.option("--mean", default="0", show_default=True, metavar="M", help="Mean of the variable.")
+@click.option(
+    "--variance", default="1", show_default=True, metavar="V", help="Its variance, not its std."
+)
+@click.option("--given", metavar="CONDITION", help="A condition, such as 'x > 0' or 'a < x < b'.")
+@click.option("--variable", metavar="NAME", help="The variable, where it is not x.")
+@click.option(
+    "--positive", multiple=True, metavar="NAME", help="A positive parameter; may be repeated."
+)
+@click.option(
+    "--digits",
+    type=click.IntRange(1, 100_000),
+    default=15,
+    show_default=True,
+    help="Significant digits, all of them proved.",
+)
+@_formats("text", "latex", "json")
+def gaussian_moment(expression: str, form: str, **options: Any) -> None:
+    """The mean of a function of a Gaussian variable: exactly where possible, and proved digits.
+
+    EXPR is such as 'gelu(x)^2', 'x*Phi(x)', 'max(x, 0)', or LaTeX.
+    """
+    from varlaw import moments
+
+    found = moments.answer(expression, **options)
+    if form == "json":
+        say_json(moments.record(found))
+    else:
+        say(moments.latex(found) if form == "latex" else moments.text(found))
 
 
 def _width() -> int | None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
+from varlaw.derivations.catalogue import CatalogueError
 from varlaw.symbolic.names import suggestion
 
 if TYPE_CHECKING:
@@ -46,6 +47,9 @@ class Manners(click.Group):
         except click.ClickException as error:
             complain(_message(error))
             code = Exit.ERROR
+        except CatalogueError as error:
+            complain(str(error))
+            code = Exit.ERROR
         except OSError as error:
             complain(f"{error.filename}: {error.strerror}" if error.filename else str(error))
             code = Exit.ERROR
@@ -63,6 +67,31 @@ class Manners(click.Group):
             near = suggestion(args[0], self.commands)
             raise click.UsageError(f"unknown command {args[0]!r}{near}", ctx)
         return super().resolve_command(ctx, args)
+
+
+class Mathematics(click.Command):
+    """A command whose argument is an expression, which may begin with a minus sign.
+
+    It has no options with one dash besides -h.
+    """
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        valued = {
+            name
+            for option in self.params
+            if isinstance(option, click.Option) and not option.is_flag
+            for name in option.opts
+        }
+        before = ["", *args]
+        minus = [
+            place
+            for place, text in enumerate(args)
+            if text[:1] == "-" != text[1:2] and text != "-h" and before[place] not in valued
+        ]
+        if len(minus) == 1 and "--" not in args:
+            text = args[minus[0]]
+            args = [*args[: minus[0]], *args[minus[0] + 1 :], "--", text]
+        return super().parse_args(ctx, args)
 
 
 def complain(message: str) -> None:

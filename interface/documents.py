@@ -26,10 +26,10 @@ class Wanted:
         return FORMATS[self.form].suffix
 
 
-def form_of(path: str | None) -> str:
-    """The format that a file's name asks for: text unless it ends like another format's files."""
+def form_of(path: str | None, usual: str = "text") -> str:
+    """The format whose files end as the path does, else the usual one."""
     suffix = Path(path).suffix.lower() if path else ""
-    return next((name for name, known in FORMATS.items() if known.suffix == suffix), "text")
+    return next((name for name, known in FORMATS.items() if known.suffix == suffix), usual)
 
 
 def document(laws: Sequence[Law], wanted: Wanted) -> str:

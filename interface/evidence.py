@@ -44,7 +44,7 @@ class Evidence(Report):
 
 
 def verify(
-    *names: str,
+    *names: "str | Sequence[str]",
     tolerance: float = 0.01,
     error_rate: float = 1e-6,
     seed: int = 0,
@@ -54,7 +54,7 @@ def verify(
     progress: "Callable[[str, int, int], None] | None" = None,
     on_law: "Callable[[LawReport], None] | None" = None,
 ) -> Evidence:
-    """All the evidence on the laws called `names`, or on the whole catalogue.
+    """All the evidence on the laws called `names` (or in a list), or on the whole catalogue.
 
     Every step is proved, every assumption audited, every law measured: within the relative
     `tolerance`, at one `error_rate` for the whole run. `overrides` fixes symbols by name, such as
@@ -65,8 +65,11 @@ def verify(
     """
     from varlaw.checks import verify as engine
 
+    wanted = [name for given in names for name in ([given] if isinstance(given, str) else given)]
+    if names and not wanted:
+        raise ValueError("the list of laws is empty")
     report = engine.verify(
-        names or None,
+        tuple(wanted) or None,
         tolerance=tolerance,
         error_rate=error_rate,
         seed=seed,
@@ -105,8 +108,8 @@ def _row(law: LawReport) -> tuple[Cell, ...]:
         Cell(_steps(law)),
         Cell(_assumptions(law)),
         Cell(shown.quantity if shown else ""),
-        Cell(_measured(shown) if shown else ""),
-        Cell(f"{shown.claimed:.6g}" if shown else ""),
+        Cell(_measured(shown) if shown else "proved, not measured" if law.unmeasured else ""),
+        Cell(f"{shown.claimed:.6g}" if shown and math.isfinite(shown.claimed) else ""),
         Cell(str(law.verdict), COLOURS[law.verdict]),
         Cell(law.statement),
     )
@@ -162,9 +165,10 @@ def problems(report: Report) -> Iterator[str]:
 def _told(measured: Measurement) -> str:
     value = _measured(measured) or "nothing"
     why = f": {measured.why}" if measured.why else ""
+    claimed = f"claimed {measured.claimed:.6g}, " if math.isfinite(measured.claimed) else ""
     return (
         f"{measured.quantity} with {measured.weights} weights: measured {value}, "
-        f"claimed {measured.claimed:.6g}, {measured.verdict}{why}"
+        f"{claimed}{measured.verdict}{why}"
     )
 
 

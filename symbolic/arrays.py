@@ -1,13 +1,14 @@
 """Random arrays: families of scalar random variables with symbolic indices and declared moments."""
 
 from collections.abc import Iterable, Mapping
+from math import isfinite
 from typing import Any
 
-from sympy import Basic, Expr, Integer, Symbol, Tuple, binomial, factorial2
+from sympy import Basic, Expr, Integer, Symbol, Tuple, binomial, factorial2, nan, oo, zoo
 from sympy.core.symbol import Str
 
 from varlaw.symbolic.assumptions import Assumption, Kind
-from varlaw.symbolic.language import Text, read
+from varlaw.symbolic.language import ReadingError, Text, read
 from varlaw.symbolic.notation import raised, written
 
 PROPERTIES = (Kind.INDEPENDENT_ENTRIES, Kind.IDENTICAL, Kind.SYMMETRIC, Kind.GAUSSIAN)
@@ -112,7 +113,15 @@ class RandomArray(Basic):
         return self.args[2].args[0].name if self.args[2].args else None
 
     def __getitem__(self, indices: Any) -> "Entry":
-        return Entry(self, *(indices if isinstance(indices, tuple) else (indices,)))
+        given = indices if isinstance(indices, tuple) else (indices,)
+        for index in given:
+            whole = isinstance(index, (int, Integer)) and not isinstance(index, bool)
+            if not (whole or isinstance(index, Symbol)):
+                raise TypeError(
+                    f"an index of {self.name} is a symbol or an integer, not {index!r}; a family "
+                    "with shifted or other indices is declared as an array of its own"
+                )
+        return Entry(self, *given)
 
     def moment(self, order: int) -> Expr:
         """E[w^order] of one entry, by the declarations (raw moment; index-free).
@@ -230,8 +239,16 @@ def _names(names: Iterable[str]) -> Tuple:
     return Tuple(*(Str(n) for n in sorted(set(names))))
 
 
-def _value(value: Text, real: bool = False) -> Expr:
-    return read(value, real=real)
+def _value(value: Text, name: str, what: str, real: bool = False) -> Expr:
+    """A declared value. Raises DeclarationError for what is not finite or not real."""
+    if isinstance(value, float) and not isfinite(value):
+        raise DeclarationError(f"{name}: the {what} {value} is not a finite number")
+    found = read(value, real=real)
+    if found.has(nan, oo, -oo, zoo) or found.is_finite is False:
+        raise DeclarationError(f"{name}: the {what} {value} is not a finite number")
+    if found.is_real is False:
+        raise DeclarationError(f"{name}: the {what} {value} is not a real number")
+    return found
 
 
 def random_array(
@@ -260,7 +277,7 @@ def random_array(
     """
     if variance is not None and second_moment is not None:
         raise DeclarationError(f"{name}: give the variance or the second moment, not both")
-    average = _value(mean, real=True) if mean is not None else None
+    average = _value(mean, name, "mean", real=True) if mean is not None else None
     if symmetric:
         if average is not None and average != 0:
             raise DeclarationError(f"{name}: a symmetric array has mean 0, not {average}")
@@ -268,9 +285,17 @@ def random_array(
     scale = Tuple()
     for kind, value in (("variance", variance), ("second_moment", second_moment)):
         if value is not None:
-            read_value = _value(value)
+            what = kind.replace("_", " ")
+            read_value = _value(value, name, what)
             if read_value.is_negative:
-                raise DeclarationError(f"{name}: the {kind.replace('_', ' ')} {value} is negative")
+                raise DeclarationError(f"{name}: the {what} {value} is negative")
+            if (
+                kind == "second_moment"
+                and (read_value - (least := (average or Integer(0)) ** 2)).is_negative
+            ):
+                raise DeclarationError(
+                    f"{name}: the second moment {value} is below the squared mean {least}"
+                )
             scale = Tuple(Str(kind), read_value)
     if moments and any(order < 3 for order in moments):
         raise DeclarationError(f"{name}: moments of order 1 and 2 are the mean and the variance")
@@ -281,16 +306,20 @@ def random_array(
         Kind.GAUSSIAN: gaussian,
     }
     higher = Tuple(
-        *(Tuple(Integer(k), _value(v, real=True)) for k, v in sorted((moments or {}).items()))
+        *(
+            Tuple(Integer(k), _value(v, name, f"moment of order {k}", real=True))
+            for k, v in sorted((moments or {}).items())
+        )
     )
-    near = {a.name for a in uncorrelated_with}
+    tied = (*depends_on, *(apart := tuple(uncorrelated_with)))
+    near = {a.name for a in apart}
     return RandomArray(
         Str(read(name).name if isinstance(read(name), Symbol) else _bad_name(name)),
         FREE if average is None else average,
         scale,
         higher,
         _kinds(k for k, on in flags.items() if on),
-        _names({a.name for a in depends_on} | near),
+        _names({n for a in tied for n in {a.name} | a.depends}),
         _names(near),
     )
 
@@ -305,7 +334,7 @@ def random_variable(name: str, **declared: Any) -> Entry:
 
 
 def dimensions(names: str) -> Any:
-    """Positive integer symbols, one per name; a single one is returned by itself."""
+    """Positive integer symbols, one per name in "m n" or "m, n"; a single one by itself."""
     return _symbols(names, integer=True, positive=True)
 
 
@@ -320,17 +349,38 @@ def positive(names: str) -> Any:
 
 
 def _symbols(names: str, **assumptions: bool) -> Any:
-    made = tuple(Symbol(read(name).name, **assumptions) for name in names.split())
+    if not isinstance(names, str):
+        raise TypeError(f"give the names in a text such as 'm n', not {names!r}")
+    made = tuple(Symbol(_name(name), **assumptions) for name in names.replace(",", " ").split())
+    if not made:
+        raise DeclarationError("there is no name in an empty text")
     return made[0] if len(made) == 1 else made
+
+
+def _name(text: str) -> str:
+    try:
+        found = read(text)
+    except ReadingError:
+        found = None
+    if not isinstance(found, Symbol):
+        raise DeclarationError(f"{text!r} is not the name of a symbol")
+    return found.name
 
 
 def arrays_in(expression: Basic) -> dict[str, RandomArray]:
     """The random arrays in an expression, by name.
 
-    Raises DeclarationError if one name stands for two different declarations.
+    Raises DeclarationError if one name stands for two different declarations, or has entries with
+    different numbers of indices.
     """
     found: dict[str, RandomArray] = {}
     for array in expression.atoms(RandomArray):
         if found.setdefault(array.name, array) != array:
             raise DeclarationError(f"two different random arrays are called {array.name!r}")
+    arities: dict[str, Entry] = {}
+    for entry in expression.atoms(Entry):
+        other = arities.setdefault(entry.array.name, entry)
+        if len(other.indices) != len(entry.indices):
+            one, two = sorted((str(other), str(entry)))
+            raise DeclarationError(f"{one} and {two} have different numbers of indices")
     return dict(sorted(found.items()))

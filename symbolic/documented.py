@@ -29,7 +29,10 @@ class Documented:
     def to_latex(
         self, *, standalone: bool = True, label: str | None = None, rename: Renames = None
     ) -> str:
-        """A LaTeX document, or a fragment; `label` names the result and, numbered, its blocks."""
+        """A LaTeX document, or a fragment; `label` names the result and, numbered, its blocks.
+
+        A fragment fits the lines of LaTeX's own article class, and its chains break over pages.
+        """
         return str(self._render("latex", standalone=standalone, label=label, rename=rename))
 
     def to_markdown(self, *, rename: Renames = None) -> str:

@@ -1,119 +1,208 @@
-"""The language of small expressions typed by people; the only reader of text in the project.
+r"""The language of expressions typed by people; the only reader of such text in the project.
+
+    >>> read("2/(m + n)")
+    2/(m + n)
+    >>> read_function("gelu(x)^2")[0]
+    gelu(x)**2
+    >>> read_function(r"\frac{1}{2} \max(t, 0)")
+    (Max(0, t)/2, t)
 
 Text is parsed by our own grammar into SymPy objects built one by one. It never reaches a SymPy
 method that evaluates strings.
+
+Plain text and LaTeX may be mixed. `pi` and `e` are the constants, decimals are exact rationals, and
+primes differentiate: `gelu'(x)`. A prime is the derivative almost everywhere, so `step'(x)` is 0.
+A product needs its `*` except where it cannot be misread: `2x`, `2 sin(x)`, `(x + 1)(x - 1)`.
 """
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from importlib.resources import files
 from typing import Any, TypeAlias
 
 from lark import Lark, Token, Tree
 from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedToken
-from sympy import Expr, Integer, Pow, Rational, Symbol, sqrt
+from sympy import Dummy, Expr, Symbol
+
+from varlaw.symbolic.language_builder import CONSTANTS, Builder, meaning, shown
+from varlaw.symbolic.language_limits import MAX_CHARACTERS, MAX_DEPTH, MAX_DIGITS, ReadingError
 
 Text: TypeAlias = str | int | float | Expr
 
-MAX_CHARACTERS = 1000
-MAX_DEPTH = 60
-MAX_DIGITS = 400
-MAX_EXPONENT = 10_000
+__all__ = [
+    "MAX_DEPTH",
+    "MAX_DIGITS",
+    "ReadingError",
+    "Text",
+    "free_names",
+    "read",
+    "read_condition",
+    "read_function",
+]
 
-
-class ReadingError(ValueError):
-    """A text is not an expression of the language; the message points at the column."""
+VARIABLES = ("x", "z")  # the names that a function's variable has unless another one is given
 
 
 def read(text: Text, *, names: Mapping[str, Expr] | None = None, real: bool = False) -> Expr:
-    """Read a small expression such as "2/(m+n)"; numbers and SymPy expressions pass through.
+    """Read an expression such as "2/(m+n)"; numbers and SymPy expressions pass through.
 
     A name in `names` stands for its value; any other becomes a positive symbol, or a real one if
-    `real` is set. Decimals are exact rationals. Raises ReadingError.
+    `real` is set. Raises ReadingError.
     """
     if isinstance(text, Expr):
         return text
+    source = _source(text)
+    return Builder(source, _symbols(names, real=real)).expression(_parse(source, "start"))
+
+
+def read_function(
+    text: Text,
+    variable: str | None = None,
+    *,
+    names: Mapping[str, Expr] | None = None,
+    positive: Iterable[str] = (),
+) -> tuple[Expr, Symbol]:
+    """Read a function of one variable: its expression, and the variable as a real symbol.
+
+    The variable is the one named, else `x`, else `z`, else the only name there is. Other names are
+    what `names` says, else parameters: real symbols, positive ones if they are among `positive`.
+    Raises ReadingError.
+    """
+    source = _source(text)
+    tree = _parse(source, "start")
+    used, known = _names(tree), {**(names or {})}
+    try:
+        chosen = _variable(variable, [name for name in used if name not in known], source)
+    except ReadingError:
+        Builder(source, _symbols(known, real=True)).expression(tree)  # its errors come first
+        raise
+    x = Symbol(chosen, real=True) if chosen else Dummy("x", real=True)
+    known |= {name: Symbol(name, positive=True) for name in positive}
+    known |= {x.name: x}
+    return Builder(source, _symbols(known, real=True), x).expression(tree), x
+
+
+def read_condition(
+    text: str, *, names: Mapping[str, Expr] | None = None, variable: Symbol | None = None
+) -> Expr:
+    """Read a condition such as "x > 0" or "a < x < b", as the function that is 1 where it holds."""
+    source = _source(text)
+    builder = Builder(source, _symbols(names, real=True), variable)
+    return builder.condition(_parse(source, "condition"))
+
+
+def free_names(text: Text) -> tuple[str, ...]:
+    """The names in an expression, in order, without those of functions and constants."""
+    if isinstance(text, Expr):
+        return tuple(sorted(symbol.name for symbol in text.free_symbols))
+    return _names(_parse(_source(text), "start"))
+
+
+def _source(text: Text) -> str:
     if isinstance(text, bool) or not isinstance(text, (str, int, float)):
         raise ReadingError(f"expected a number or a text, not {text!r}")
-    source = str(text)
-    if len(source) > MAX_CHARACTERS:
+    if len(source := str(text)) > MAX_CHARACTERS:
         raise ReadingError(f"expression of {len(source)} characters; at most {MAX_CHARACTERS}")
-    try:
-        tree = _parser().parse(source)
-    except UnexpectedInput as error:
-        raise ReadingError(_explain(source, error)) from None
-    return _build(tree, names or {}, {"real": True} if real else {"positive": True}, 0)
+    return source
+
+
+def _symbols(names: Mapping[str, Expr] | None, *, real: bool) -> Any:
+    """What gives a name its value: the names given, and symbols for all others."""
+    kind = {"real": True} if real else {"positive": True}
+    known = names or {}
+    return lambda name: known[name] if name in known else Symbol(name, **kind)
+
+
+def _names(tree: Tree[Token]) -> tuple[str, ...]:
+    found: dict[str, None] = {}
+    waiting: list[Tree[Token] | Token] = [tree]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, Tree):
+            waiting += reversed(node.children)
+        elif node.type == "NAME":
+            found[meaning(str(node))] = None
+    return tuple(name for name in found if name not in CONSTANTS)
+
+
+def _variable(wanted: str | None, used: list[str], source: str) -> str:
+    """The name of the variable, empty for a constant."""
+    if wanted is not None:
+        if not wanted.isidentifier() or not wanted.isascii():
+            raise ReadingError(f"{wanted!r} is not a name")
+        if wanted in CONSTANTS:
+            raise ReadingError(f"{wanted!r} has a meaning already and cannot be the variable")
+        if wanted not in used:
+            raise ReadingError(f"{shown(source)} is not a function of {wanted}")
+        return wanted
+    for name in VARIABLES:
+        if name in used:
+            return name
+    if len(used) > 1:
+        listed = f"{', '.join(used[:-1])} and {used[-1]}"
+        raise ReadingError(f"{shown(source)} has the names {listed}: say which is the variable")
+    return used[0] if used else ""
 
 
 @cache
 def _parser() -> Lark:
     grammar = files("varlaw.symbolic").joinpath("language.lark").read_text(encoding="utf-8")
-    return Lark(grammar, parser="lalr", lexer="contextual")
+    return Lark(
+        grammar,
+        parser="lalr",
+        lexer="contextual",
+        start=["start", "condition"],
+        propagate_positions=True,
+        g_regex_flags=re.ASCII,
+        postlex=_Bars(),
+    )
+
+
+class _Bars:
+    """Tells bars that open from bars that close: |x| and ||x| - 1|.
+
+    A bar closes if something to close is open between the same brackets, and an operand precedes.
+    """
+
+    always_accept = ("BAR",)
+    opening = frozenset(("_ROUND", "_SQUARE", "_BRACE", "_SET"))
+    closing = frozenset(f"{name}_END" for name in opening)
+    operands = closing | {"NUMBER", "NAME", "FRACTION", "ROOT", "_BAR_CLOSE"}
+
+    def process(self, stream: Iterator[Token]) -> Iterator[Token]:
+        opened, before = [0], ""
+        for token in stream:
+            if token.type == "BAR":
+                closes = opened[-1] and before in self.operands
+                token.type = "_BAR_CLOSE" if closes else "_BAR_OPEN"
+            if token.type in self.opening:
+                opened.append(0)
+            elif token.type in self.closing:
+                opened = opened[:-1] or [0]
+            elif token.type == "_BAR_OPEN":
+                opened[-1] += 1
+            elif token.type == "_BAR_CLOSE":
+                opened[-1] -= 1
+            before = token.type
+            yield token
+
+
+def _parse(source: str, start: str) -> Tree[Token]:
+    try:
+        return _parser().parse(source, start=start)
+    except UnexpectedInput as error:
+        raise ReadingError(_explain(source, error)) from None
 
 
 def _explain(source: str, error: UnexpectedInput) -> str:
     if not source.strip():
         return "empty expression"
-    if isinstance(error, UnexpectedCharacters):
-        return f"unexpected {source[error.column - 1]!r} at column {error.column} of {source!r}"
-    if isinstance(error, UnexpectedToken) and error.token.type != "$END":
-        return f"unexpected {str(error.token)!r} at column {error.column} of {source!r}"
-    return f"{source!r} ends too early"
-
-
-def _build(node: Any, names: Mapping[str, Expr], kind: dict[str, bool], depth: int) -> Expr:
-    if depth > MAX_DEPTH:
-        raise ReadingError(f"expression nested deeper than {MAX_DEPTH}")
-    assert isinstance(node, Tree)
-    if node.data == "number":
-        return _number(str(node.children[0]))
-    if node.data == "name":
-        name = str(node.children[0])
-        return names[name] if name in names else Symbol(name, **kind)
-    parts = [
-        _build(child, names, kind, depth + 1)
-        for child in node.children
-        if not isinstance(child, Token)
-    ]
-    match node.data:
-        case "add":
-            return parts[0] + parts[1]
-        case "subtract":
-            return parts[0] - parts[1]
-        case "multiply":
-            return parts[0] * parts[1]
-        case "divide":
-            if parts[1] == 0:
-                raise ReadingError("division by zero")
-            return parts[0] / parts[1]
-        case "negative":
-            return -parts[0]
-        case "root":
-            return sqrt(parts[0])
-        case _:
-            return _power(*parts)
-
-
-def _power(base: Expr, exponent: Expr) -> Expr:
-    if exponent.is_number and (not exponent.is_Rational or abs(exponent) > MAX_EXPONENT):
-        raise ReadingError(
-            f"exponent {exponent} is out of range (rational, at most {MAX_EXPONENT})"
-        )
-    if base.is_Rational and not exponent.is_number:
-        return Pow(base, exponent, evaluate=False)
-    if base == 0 and exponent.is_negative:
-        raise ReadingError("division by zero")
-    if base.is_Rational and exponent.is_Rational:
-        digits = max(len(str(base.p)), len(str(base.q))) * abs(exponent)
-        if digits > MAX_DIGITS:
-            raise ReadingError(f"the number {base}^{exponent} has more than {MAX_DIGITS} digits")
-    return base**exponent
-
-
-def _number(text: str) -> Expr:
-    mantissa, _, exponent = text.lower().partition("e")
-    if len(mantissa) > MAX_DIGITS or (exponent and abs(int(exponent[:9])) > MAX_DIGITS):
-        raise ReadingError(f"number with more than {MAX_DIGITS} digits")
-    whole, _, fraction = mantissa.partition(".")
-    value = Rational(int(whole + fraction), 10 ** len(fraction))
-    return value * Integer(10) ** int(exponent) if exponent else value
+    place, text = error.pos_in_stream or 0, ""
+    if isinstance(error, UnexpectedToken):
+        if error.token.type == "$END":
+            return f"{shown(source)} ends too early"
+        text = str(error.token)
+    elif isinstance(error, UnexpectedCharacters):
+        text = source[place]
+    return f"unexpected {text[:30]!r} at column {place + 1} of {shown(source)}"

@@ -27,6 +27,14 @@ _SWAPPED = re.compile(rf"(?P<core>{CORE})\s*(?:{_SUP})\s*(?:{_SUB})")
 SQUARES = {"s2": r"\sigma"}  # symbols that are written as the square of something
 
 
+TAKEN = {  # what formulas print already
+    "E": "the expectation",
+    "Var": "the variance",
+    "Cov": "the covariance",
+    "1": "an indicator",
+}
+
+
 class NotationError(ValueError):
     """A name cannot be written as asked for."""
 
@@ -122,7 +130,18 @@ class Notation:
 
 def notation(renames: Mapping[str, str] | None = None) -> Notation:
     """The notation with an author's renames. Raises NotationError if one is not a plain name."""
-    return Notation({name: read_label(text) for name, text in (renames or {}).items()})
+    return Notation({name: _own(text) for name, text in (renames or {}).items()})
+
+
+def _own(text: str) -> Label:
+    """A label that is a name of its own, and not one that formulas use. Raises NotationError."""
+    label = read_label(text)
+    word = re.sub(r"^\\[a-z]+\{(.*)\}$", r"\1", label.core)
+    if word in TAKEN or word.isdigit():
+        raise NotationError(f"{text!r} reads as {TAKEN.get(word, 'a number')}; take another name")
+    if re.fullmatch(r"T|\\top|\\[a-z]+\{T\}", label.sup):
+        raise NotationError(f"{text!r} reads as a transposed matrix; take another name")
+    return label
 
 
 PLAIN = Notation()

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from sympy import Add, Basic, Expr, Integer, Mul, Symbol, Tuple
+from sympy import Add, Basic, Expr, Integer, Mul, Symbol, Tuple, nsimplify
 from sympy.core.symbol import Str
 
 from varlaw.symbolic.arrays import Entry
@@ -36,6 +36,11 @@ class Range(Basic):
     @property
     def bounds(self) -> tuple[Expr, Expr]:
         return self.lower, self.upper
+
+    @property
+    def free_bounds(self) -> set[Basic]:
+        """The symbols in the bounds."""
+        return self.lower.free_symbols | self.upper.free_symbols
 
     def size(self) -> Expr:
         """The number of index tuples: a falling factorial."""
@@ -167,6 +172,7 @@ class Expectation(_Head):
     latex_symbol = r"\operatorname{E}"
 
     def __new__(cls, argument: Expr) -> Expr:
+        argument = operand(argument, cls.symbol)
         if not is_random(argument):
             return argument
         return Expr.__new__(cls, argument)
@@ -178,12 +184,18 @@ class Variance(_Head):
     symbol = "Var"
     latex_symbol = r"\operatorname{Var}"
 
+    def __new__(cls, argument: Expr) -> Expr:
+        return Expr.__new__(cls, operand(argument, cls.symbol))
+
 
 class Covariance(_Head):
     """Cov[X, Y] = E[X Y] - E[X] E[Y]."""
 
     symbol = "Cov"
     latex_symbol = r"\operatorname{Cov}"
+
+    def __new__(cls, left: Expr, right: Expr) -> Expr:
+        return Expr.__new__(cls, operand(left, cls.symbol), operand(right, cls.symbol))
 
 
 class Delta(Expr):
@@ -239,11 +251,51 @@ class Indicator(Expr):
 
 
 def Sum(summand: Expr, *limits: tuple[Any, Any, Any]) -> Expr:
-    """The sum of `summand` over limits (index, lower, upper)."""
-    ranges = (
-        Range(Tuple(index), number(lower), number(upper), Tuple()) for index, lower, upper in limits
-    )
+    """The sum of `summand` over limits (index, lower, upper).
+
+    Raises TypeError or ValueError for limits that are no integers, that run backwards, or that
+    depend on an index of this sum or of one around it.
+    """
+    summand = operand(summand, "Sum")
+    if not limits:
+        raise TypeError("give the limits of a sum as (index, lower, upper)")
+    ranges = [_range(limit) for limit in limits]
+    running = [index for r in ranges for index in r.indices]
+    for index in running:
+        if running.count(index) > 1:
+            raise ValueError(f"the index {index} is given twice")
+    inside = [r for part in summand.atoms(IndexSum) for r in part.ranges]
+    for r in (*ranges, *inside):
+        for limit in r.bounds:
+            for index in running:
+                if limit.has(index):
+                    raise ValueError(f"the limit {limit} depends on the index {index}: not covered")
     return IndexSum(summand, *ranges)
+
+
+def _range(limit: tuple[Any, Any, Any]) -> Range:
+    if not isinstance(limit, (tuple, Tuple)) or len(limit) != 3:
+        raise TypeError(f"limits are of the form (index, lower, upper), not {limit!r}")
+    index, lower, upper = limit
+    if not isinstance(index, Symbol):
+        raise TypeError(f"the index of a sum is a symbol, not {index!r}")
+    for bound in (lower, upper):
+        if not (isinstance(bound, int) or (isinstance(bound, Expr) and bound.is_integer)):
+            raise TypeError(f"the limits of {index} are integers or dimensions, not {bound!r}")
+    lower, upper = number(lower), number(upper)
+    if lower != upper and (upper - lower).is_nonpositive:
+        raise ValueError(f"the limits of {index} run backwards, from {lower} to {upper}")
+    return Range(Tuple(index), lower, upper, Tuple())
+
+
+def operand(value: Any, head: str) -> Expr:
+    """What an operator is applied to. Raises TypeError for what is no expression."""
+    if isinstance(value, Expr):
+        return value
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        found: Expr = Integer(value) if isinstance(value, int) else nsimplify(value, rational=True)
+        return found
+    raise TypeError(f"{head} takes an expression, not {value!r}")
 
 
 def number(value: Any) -> Expr:

@@ -15,7 +15,6 @@ pytestmark = pytest.mark.skipif(not shutil.which("pdflatex"), reason="pdflatex i
 MOST_OVERFULL = 20.0  # points
 AUTHOR = r"""\documentclass{article}
 \usepackage{amsmath,amssymb}
-\usepackage[hmargin=2.2cm]{geometry}
 \begin{document}
 %s
 \end{document}

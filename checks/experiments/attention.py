@@ -150,7 +150,7 @@ def attention_qk_fourth(case: Case) -> Trial:
 @experiment(
     law="attention-qk-sixth",
     quantity="E[(q.k)^6]",
-    d=3,
+    d=2,
     weights=("uniform", "rademacher", "skewed"),
 )
 def attention_qk_sixth(case: Case) -> Trial:

@@ -9,7 +9,7 @@ from numpy.random import Generator
 from sympy import Expr, Poly, Symbol, sqrt
 
 from varlaw.checks.experiments.backward import pull_back
-from varlaw.checks.experiments.forward import INPUT, multiply
+from varlaw.checks.experiments.forward import INPUT, SIGNS, multiply
 from varlaw.checks.experiments.moments import evaluate, exact, expected
 from varlaw.checks.experiments.registry import ANY, Case, Draws, Trial, experiment, instead
 from varlaw.checks.experiments.streams import Stream
@@ -22,6 +22,7 @@ from varlaw.symbolic.terms import Sum
 m, n = dimensions("m n")
 i, j, k = indices("i j k")
 DEPTH = k  # of the chain
+COPIES = 8  # of W, from whose pairs squared expectations are estimated
 x, g = random_array("x"), random_array("g")
 w, v = (random_array(name, mean=0, variance=1) for name in "wv")
 
@@ -124,13 +125,13 @@ def xavier_uniform(case: Case) -> Trial:
 
 
 def two_layers(case: Case, size: int, draw: Callable[[Generator, int], Draws]) -> Trial:
-    """|y|^2/(m q) for y = x W1 W2, or for the probe g W2^T W1^T: the same moments."""
+    """|y|^2/m for y = x W1 W2, or for the probe g W2^T W1^T: the same moments, as x^2 = 1."""
     claim, rows = case.claim(), case.size("m")
     output = Sum(x[i] * w[i, k] * v[k, j], (i, 1, m), (k, 1, n)) ** 2
     total = Sum(output, (j, 1, m))
-    laws = {"x": INPUT, "w": case.weights, "v": case.weights}
+    laws = {"x": SIGNS, "w": case.weights, "v": case.weights}
     mean, square = (expected(s, case.values, laws) for s in (total, total**2))
-    scale = claim**2 / exact(INPUT.moment(2)) / rows
+    scale = claim**2 / rows
     others = without(other_fans(case), "1/sqrt(m n)")
     return Trial(draw, size, 1, scale**2 * (square - mean**2), instead(claim, others, power=2))
 
@@ -138,14 +139,13 @@ def two_layers(case: Case, size: int, draw: Callable[[Generator, int], Draws]) -
 @experiment(law="xavier-geometric", quantity="E[y^2]/E[x^2]", weights=ANY, m=2, n=5)
 def xavier_geometric(case: Case) -> Trial:
     rows, cols, weights = case.size("m"), case.size("n"), case.scaled(case.claim())
-    unit = 1 / float(INPUT.moment(2))
 
     def draw(rng: Generator, replicates: int) -> Draws:
         hidden = multiply(
-            INPUT.sample(rng, (rows, replicates)), weights.sample(rng, (rows, cols, replicates))
+            SIGNS.sample(rng, (rows, replicates)), weights.sample(rng, (rows, cols, replicates))
         )
         output = multiply(hidden, weights.sample(rng, (cols, rows, replicates)))
-        return unit * np.mean(output**2, axis=0)
+        return np.mean(output**2, axis=0)
 
     return two_layers(case, rows * (2 * cols + 1), draw)
 
@@ -155,13 +155,12 @@ def xavier_geometric(case: Case) -> Trial:
 )
 def xavier_geometric_backward(case: Case) -> Trial:
     rows, cols, weights = case.size("m"), case.size("n"), case.scaled(case.claim())
-    unit = 1 / float(INPUT.moment(2))
 
     def draw(rng: Generator, replicates: int) -> Draws:
         first = weights.sample(rng, (rows, cols, replicates))
         second = weights.sample(rng, (cols, rows, replicates))
-        hidden = pull_back(INPUT.sample(rng, (rows, replicates)), second)
-        return unit * np.mean(pull_back(hidden, first) ** 2, axis=0)
+        hidden = pull_back(SIGNS.sample(rng, (rows, replicates)), second)
+        return np.mean(pull_back(hidden, first) ** 2, axis=0)
 
     return two_layers(case, rows * (2 * cols + 1), draw)
 
@@ -170,10 +169,10 @@ def xavier_geometric_backward(case: Case) -> Trial:
     law="geometric-chain",
     quantity="E[y^2]/E[x^2]",
     weights=("uniform", "skewed"),
-    d_0=4,
-    d_1=3,
-    d_2=5,
-    d_3=2,
+    d_0=3,
+    d_1=4,
+    d_2=2,
+    d_3=5,
 )
 def geometric_chain(case: Case) -> Trial:
     """Three layers, each with one over the geometric mean of its fans as variance."""
@@ -183,18 +182,17 @@ def geometric_chain(case: Case) -> Trial:
     layers = list(pairwise(widths))
     geometric = laws_of_fans.xavier_geometric.statement.rhs
     variances = [evaluate(geometric, {"m": a, "n": b}) for a, b in layers]
-    unit = 1 / float(INPUT.moment(2))
 
     def draw(rng: Generator, replicates: int) -> Draws:
-        values = INPUT.sample(rng, (widths[0], replicates))
+        values = SIGNS.sample(rng, (widths[0], replicates))
         for (a, b), variance in zip(layers, variances, strict=True):
             values = multiply(values, case.scaled(variance).sample(rng, (a, b, replicates)))
-        return unit * np.mean(values**2, axis=0)
+        return np.mean(values**2, axis=0)
 
-    stream = Stream.begin(INPUT, widths[0])
+    stream = Stream.begin(SIGNS, widths[0])
     for (_, b), variance in zip(layers, variances, strict=True):
         stream = stream.through(case.weights, variance, b)
-    spread = stream.variance / (exact(INPUT.moment(2)) * widths[-1]) ** 2
+    spread = stream.variance / widths[-1] ** 2
     ratio = case["d_0"] / case["d_3"]
     numbers = widths[0] + sum(math.prod(layer) for layer in layers)
     return Trial(
@@ -212,27 +210,26 @@ def geometric_chain(case: Case) -> Trial:
 
 
 @experiment(
-    law="xavier-quadratic", quantity="E[f]^2 + E[b]^2", weights=("uniform", "skewed"), m=2, n=7
+    law="xavier-quadratic", quantity="E[f]^2 + E[b]^2", weights=("uniform", "skewed"), m=3, n=7
 )
 def xavier_quadratic_slope(case: Case) -> Trial:
     """Where the error (f-1)^2 + (b-1)^2 is stationary in the variance, f^2 + b^2 = f + b.
 
-    f and b are the forward and backward gains; the squares of their expectations come from two
-    independent copies of W.
+    f and b are the forward and backward gains; the squares of their expectations come from pairs
+    of independent copies of W.
     """
     variance = case.claim()
     gains, e = draw_gains(case, variance), gain_moments(case, variance)
 
     def draw(rng: Generator, replicates: int) -> Draws:
-        (f1, b1), (f2, b2) = gains(rng, replicates), gains(rng, replicates)
-        return f1 * f2 + b1 * b2
+        return over_pairs(*gains(rng, COPIES * replicates))
 
-    spread = e["ff"] ** 2 + 2 * e["fb"] ** 2 + e["bb"] ** 2 - (e["f"] ** 2 + e["b"] ** 2) ** 2
+    spread = spread_over_pairs(e["f"], e["b"], e["ff"], e["fb"], e["bb"])
     claim = -variance * objective(case).coeff_monomial(unknown(case)) / 2  # f + b
     others = without(other_fans(case), "(m + n)/(m^2 + n^2)")
     return Trial(
         draw,
-        two_copies(case),
+        all_copies(case),
         claim,
         spread,
         {name: claim * value for name, value in instead(variance, others).items()},
@@ -252,20 +249,18 @@ def xavier_quadratic_error(case: Case) -> Trial:
     gains, e = draw_gains(case, variance), gain_moments(case, variance)
 
     def draw(rng: Generator, replicates: int) -> Draws:
-        (f1, b1), (f2, b2) = gains(rng, replicates), gains(rng, replicates)
-        return (f1 - 1) * (f2 - 1) + (b1 - 1) * (b2 - 1)
+        forward, back = gains(rng, COPIES * replicates)
+        return over_pairs(forward - 1, back - 1)
 
     ff, bb = e["ff"] - 2 * e["f"] + 1, e["bb"] - 2 * e["b"] + 1
     fb = e["fb"] - e["f"] - e["b"] + 1
-    mean = (e["f"] - 1) ** 2 + (e["b"] - 1) ** 2
     error = objective(case)
     others = without(other_fans(case), "(m + n)/(m^2 + n^2)")
-    spread = ff**2 + 2 * fb**2 + bb**2 - mean**2
     return Trial(
         draw,
-        two_copies(case),
+        all_copies(case),
         error.eval(variance),
-        spread,
+        spread_over_pairs(e["f"] - 1, e["b"] - 1, ff, fb, bb),
         {f"error at variance {name}": error.eval(other) for name, other in others.items()},
     )
 
@@ -282,6 +277,27 @@ def objective(case: Case) -> Poly:
     return Poly(case.at(case.law.derivation.after("earlier"), **{t.name: t}), t)
 
 
-def two_copies(case: Case) -> int:
+def all_copies(case: Case) -> int:
     rows, cols = case.size("m"), case.size("n")
-    return 2 * (rows * cols + rows + cols)
+    return COPIES * (rows * cols + rows + cols)
+
+
+def over_pairs(first: Draws, second: Draws) -> Draws:
+    """The mean of f f' + b b' over all pairs of different copies, which estimates E[f]^2 + E[b]^2.
+
+    The copies are every so many numbers: there are `COPIES` of each replicate.
+    """
+    copies = np.stack([first, second]).reshape(2, COPIES, -1)
+    pairs = np.sum(copies.sum(axis=1) ** 2 - np.sum(copies**2, axis=1), axis=0)
+    return np.asarray(pairs / (COPIES * (COPIES - 1)))
+
+
+def spread_over_pairs(f: Expr, b: Expr, ff: Expr, fb: Expr, bb: Expr) -> Expr:
+    """The variance of `over_pairs` from E[f], E[b], E[f f], E[f b], E[b b].
+
+    Two pairs have both copies in common, or one of them, or are independent.
+    """
+    mean = f**2 + b**2
+    both = ff**2 + 2 * fb**2 + bb**2 - mean**2
+    one = f**2 * ff + 2 * f * b * fb + b**2 * bb - mean**2
+    return 2 * (both + 2 * (COPIES - 2) * one) / (COPIES * (COPIES - 1))

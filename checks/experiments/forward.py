@@ -24,9 +24,11 @@ from varlaw.symbolic.sequences import named
 from varlaw.symbolic.terms import Sum
 
 INPUT = shifted(LAWS["uniform"], Fraction(1, 2))  # mean 1/2, E[x^2] = 5/4
-HALF = Fraction(1, 2)
+ONE, HALF = Fraction(1), Fraction(1, 2)
 # 1/4 or 7/4, with light tails for the statistics of high order: E[x^2] = 25/16
 LIGHT = Discrete("two-point", False, False, 1.75, ((HALF / 2, HALF), (7 * HALF / 2, HALF)))
+# Of mean 3/5, and x^2 = 1 throughout: what is left to vary is the layers' own doing
+SIGNS = Discrete("biased signs", False, False, 1.0, ((ONE, 4 * ONE / 5), (-ONE, ONE / 5)))
 
 m = dimensions("m")
 i = indices("i")

@@ -189,9 +189,10 @@ def _over_budget(size: int, trial: Trial, task: Task) -> str:
     if excess <= 1:
         return ""
     enough = 1.01 * task.tolerance * math.sqrt(excess)
+    advice = f"; a tolerance of {enough:.3g} would do" if enough < 1 else ""
     return (
         f"needs {size:.3g} replicates of {trial.numbers} random numbers, over the budget of "
-        f"{task.budget:.3g}; a tolerance of {enough:.3g} would do"
+        f"{task.budget:.3g}{advice}"
     )
 
 

@@ -12,11 +12,11 @@ import numpy as np
 from numpy.random import Generator
 from sympy import Expr, Integer, sqrt
 
-from varlaw.checks.experiments.forward import multiply
+from varlaw.checks.experiments.forward import SIGNS, multiply
 from varlaw.checks.experiments.moments import Number, Scaled, exact
 from varlaw.checks.experiments.registry import Draws
 from varlaw.checks.experiments.streams import Stream
-from varlaw.checks.sampling import LAWS, Law, shifted
+from varlaw.checks.sampling import Law
 
 ONE = Integer(1)
 
@@ -35,7 +35,7 @@ class Start:
         return Stream.begin(self.law, width, self.scale)
 
 
-UNIT = Start(shifted(LAWS["uniform"], Fraction(3, 4)), Fraction(4, 5))  # E x = 3/5, E[x^2] = 1
+UNIT = Start(SIGNS)
 
 
 @dataclass(frozen=True)

@@ -142,7 +142,7 @@ def energy(case: Case) -> Trial:
 @experiment(
     law="post-norm-gradient",
     quantity="E[(dl/dx_0)^2]/E[(dl/dx_l)^2]",
-    weights=SYMMETRIC,
+    weights=NON_GAUSSIAN,
     d=4,
     l=3,
     s2=Fraction(3, 4),

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.random import Generator
 from sympy import Expr, Integer, sqrt
 
-from varlaw.checks.experiments.forward import INPUT
+from varlaw.checks.experiments.forward import SIGNS
 from varlaw.checks.experiments.moments import Number, exact
 from varlaw.checks.experiments.networks import Network, Start, pre_norm
 from varlaw.checks.experiments.registry import (
@@ -23,7 +23,8 @@ from varlaw.checks.sampling import LAWS
 from varlaw.symbolic.sequences import Branch, Term
 from varlaw.symbolic.terms import IndexSum
 
-CENTRED = Start(LAWS["uniform"])  # variance 1
+CENTRED = Start(LAWS["rademacher"])  # variance 1, and so has the other
+SHIFTED = Start(SIGNS, Fraction(5, 4))  # of mean 3/4
 
 
 @experiment(
@@ -31,10 +32,9 @@ CENTRED = Start(LAWS["uniform"])  # variance 1
 )
 def growth(case: Case) -> Trial:
     """The mean square distance from the mean of x_0, which centred branches leave alone."""
-    start = Start(INPUT)
     l, s2 = case["l"], case["s2"]  # noqa: E741
-    model = pre_norm(case.weights, case.size("d"), case.size("l"), s2, start)
-    centre = float(INPUT.moment(1)) ** 2
+    model = pre_norm(case.weights, case.size("d"), case.size("l"), s2, SHIFTED)
+    centre = float(SIGNS.moment(1) * SHIFTED.scale) ** 2
 
     def draw(rng: Generator, replicates: int) -> Draws:
         stream, _ = model.forward(rng, replicates)
@@ -183,7 +183,7 @@ def pulled_back(case: Case, g: Number, wrong: dict[str, Number]) -> Trial:
 @experiment(
     law="pre-norm-gradient",
     quantity="E[(dl/dx_0)^2]/E[(dl/dx_l)^2]",
-    weights=SYMMETRIC,
+    weights=NON_GAUSSIAN,
     d=4,
     l=3,
     g=Fraction(1, 2),

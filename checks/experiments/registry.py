@@ -110,13 +110,15 @@ class Experiment:
     weights: tuple[str, ...]
     defaults: Mapping[str, int | Fraction]
     least: Mapping[str, int]
+    most: Mapping[str, int]
     build: Callable[[Case], Trial | LimitTrial]
 
     def values(self, overrides: Mapping[str, Text]) -> dict[str, int | Fraction]:
         """The parameters, with those overrides that concern this experiment. Raises ValueError."""
         found = dict(self.defaults)
         for name in sorted(found.keys() & overrides.keys()):
-            found[name] = parameter(name, overrides[name], found[name], self.least.get(name, 1))
+            limits = self.least.get(name, 1), self.most.get(name)
+            found[name] = parameter(name, overrides[name], found[name], *limits)
         return found
 
     def prepare(
@@ -127,7 +129,9 @@ class Experiment:
         return self.build(Case(under_test, LAWS[weights], dict(values)))
 
 
-def parameter(name: str, value: Text, default: int | Fraction, least: int = 1) -> int | Fraction:
+def parameter(
+    name: str, value: Text, default: int | Fraction, least: int = 1, most: int | None = None
+) -> int | Fraction:
     """A value given for a parameter of the kind of `default`. Raises ValueError, in one line."""
     whole = isinstance(default, int)
     kind = "a dimension: a positive integer" if whole else "a positive number"
@@ -137,6 +141,8 @@ def parameter(name: str, value: Text, default: int | Fraction, least: int = 1) -
         raise ValueError(f"{name} is {kind}, not {value}")
     if whole and number < least:
         raise ValueError(f"{name} is at least {least}, not {value}")
+    if most is not None and number > most:
+        raise ValueError(f"{name} is at most {most}, not {value}")
     return int(number) if whole else Fraction(int(number.p), int(number.q))
 
 
@@ -149,15 +155,17 @@ def experiment(
     quantity: str,
     weights: tuple[str, ...],
     least: Mapping[str, int] | None = None,
+    most: Mapping[str, int] | None = None,
     **defaults: int | Fraction,
 ) -> Callable[[Callable[[Case], Trial | LimitTrial]], Experiment]:
     """Make the function that prepares a trial into the experiment on one quantity of a law.
 
-    It is found without being listed anywhere. A limit on a dimension is given as least={"d": 5}.
+    It is found without being listed anywhere. A limit on a dimension is given as least={"d": 5},
+    one on a rate as most={"p": 1}.
     """
 
     def make(build: Callable[[Case], Trial | LimitTrial]) -> Experiment:
-        made = Experiment(law, quantity, weights, defaults, least or {}, build)
+        made = Experiment(law, quantity, weights, defaults, least or {}, most or {}, build)
         if (law, quantity) in _TABLE:
             raise ValueError(f"two experiments measure {quantity} of {law}")
         _TABLE[law, quantity] = made

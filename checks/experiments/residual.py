@@ -81,7 +81,7 @@ def channels_moment(case: Case, powers: tuple[int, ...]) -> Expr:
 @experiment(
     law="residual-sum",
     quantity="Var(x + F(x))",
-    weights=ANY,
+    weights=("uniform", "skewed"),
     least={"d": 2},
     d=3,
     v=Fraction(3, 2),
@@ -170,6 +170,7 @@ class Kept:
     law="residual-drop-path",
     quantity="E[(x + b F(x))^2]",
     weights=("uniform", "skewed"),
+    most={"p": 1},
     p=Fraction(2, 3),
 )
 def residual_drop_path(case: Case) -> Trial:

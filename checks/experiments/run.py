@@ -1,12 +1,13 @@
 """Planning the measurements of a run, and carrying them out one by one."""
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from varlaw.checks.experiments.measuring import Task, measure_trial
 from varlaw.checks.experiments.registry import Experiment, experiments
 from varlaw.checks.report import Measurement
-from varlaw.checks.statistics import share
+from varlaw.checks.statistics import Verdict, share
 from varlaw.derivations.catalogue import Law
 from varlaw.symbolic.language import Text
 
@@ -34,6 +35,9 @@ class Settings:
             raise ValueError(f"the seed is a natural number, not {self.seed}")
         if self.budget < 1:
             raise ValueError(f"the budget is a positive number of draws, not {self.budget}")
+
+
+DEEPEST = 100  # layers: beyond them the exact moments of a stream take longer than its draws
 
 
 def plan(laws: Iterable[str], settings: Settings) -> list[Task]:
@@ -78,3 +82,28 @@ def measure(task: Task, law: Law | None = None) -> Measurement:
     so that neither the number of workers nor the other laws of the run change them.
     """
     return measure_trial(task, find(task).prepare(task.weights, dict(task.values), law))
+
+
+def attempt(task: Task) -> Measurement:
+    """Carry out one measurement; what it cannot be carried out with leaves it undecided."""
+    depth = dict(task.values).get("l", 0)
+    try:
+        if depth > DEEPEST:
+            raise ValueError(f"experiments have at most {DEEPEST} layers, not {depth}")
+        return measure(task)
+    except (ValueError, ArithmeticError, MemoryError, RecursionError) as error:
+        told = " ".join(str(error).split()) or "out of memory"
+        why = f"not measured: {told}"
+    return Measurement(
+        task.quantity,
+        task.weights,
+        math.nan,
+        None,
+        None,
+        None,
+        "proved",
+        0,
+        Verdict.UNDECIDED,
+        (),
+        why,
+    )

@@ -9,6 +9,6 @@ from varlaw.symbolic.printers.registry import document_format
 
 @document_format("bib", ".bib")
 def write(accounts: Sequence[Account], notation: Notation) -> str:
-    """The entries of all sources, sorted by key."""
+    """The entries of all sources, sorted by key; they have no symbols that could be renamed."""
     sources = {source.key: source.bibtex for account in accounts for source in account.sources}
     return "\n\n".join(sources[key] for key in sorted(sources)) + "\n"

@@ -39,6 +39,24 @@ def check_renames(notation: Notation, expressions: Iterable[Basic]) -> None:
             other = printed.setdefault(text, name)
             if other != name:
                 raise NotationError(f"{other!r} and {name!r} would both be written {text}")
+    _check_entries(notation, atoms)
+
+
+def _check_entries(notation: Notation, atoms: Iterable[Any]) -> None:
+    """Refuse a renamed symbol that looks like an entry of an array: m as w_{ij} beside w."""
+    cores = {
+        notation.label(_name(atom), indexed=True).core: _name(atom)
+        for atom in atoms
+        if isinstance(atom, INDEXED) and not (isinstance(atom, Named) and not atom.indices)
+    }
+    for atom in atoms:
+        if not isinstance(atom, Symbol) or atom.name not in notation.renames:
+            continue
+        label = notation.label(atom.name)
+        if label.core in cores and label.sub and "\\" not in label.sub:
+            raise NotationError(
+                f"{label.written()} for {atom.name!r} looks like an entry of {cores[label.core]!r}"
+            )
 
 
 def _faces(atom: Any, notation: Notation) -> set[str]:

@@ -36,11 +36,11 @@ def _record(account: Account, notation: Notation) -> dict[str, Any]:
         "sources": [source.key for source in account.sources],
         "meanings": [explicit(meaning) for meaning in account.meanings],
         "start": explicit(derivation.start),
-        "steps": [_step(step, notation) for step in derivation.steps],
+        "steps": [_step(step, account, notation) for step in derivation.steps],
     }
 
 
-def _step(step: Step, notation: Notation) -> dict[str, Any]:
+def _step(step: Step, account: Account, notation: Notation) -> dict[str, Any]:
     """A step; on equations, `before` and `after` are relations and `relation` is "implies"."""
     before, after = latex(step.before, notation), latex(step.after, notation)
     joint = r"\Longrightarrow" if step.on_equations else SIGNS[step.relation]
@@ -49,7 +49,7 @@ def _step(step: Step, notation: Notation) -> dict[str, Any]:
         "after": explicit(step.after),
         "relation": "implies" if step.on_equations else step.relation,
         "rule": step.rule,
-        "reason": step.reason,
+        "reason": account.reason(step),
         "assumptions": [str(assumption) for assumption in sorted(step.assumptions)],
         "latex": f"{before} {joint} {after}",
     }

@@ -2,6 +2,7 @@ r"""LaTeX: a document that compiles as it stands, or a fragment for an author's 
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
@@ -15,13 +16,39 @@ from varlaw.symbolic.printers.mathematics import SIGNS, LatexMath
 from varlaw.symbolic.printers.prose import prose
 from varlaw.symbolic.printers.registry import document_format
 from varlaw.symbolic.printers.widths import width
-from varlaw.symbolic.printers.wording import assumptions_text, lead_text, reason_text
+from varlaw.symbolic.printers.wording import (
+    hypotheses,
+    lead_text,
+    reason_text,
+    statement_tex,
+    symbols_text,
+    uses_text,
+)
 
-PAGE = 46.5  # em: the width of the text on the page of our own document
-REASON = 12.5  # em: the column of justifications
+REASON = 0.27  # of the line: the column of justifications
 NUMBER = 2.5  # em: room for a number at the right, where equations have labels
-SHORT = 30  # characters of a justification that stays on one line
 INLINE = 7.0  # em: a left-hand side up to which the chain starts on its line
+
+
+@dataclass(frozen=True)
+class Page:
+    """The page written for: `width` of its lines in em."""
+
+    width: float
+
+    @property
+    def reason(self) -> float:
+        """The width of the column of justifications, in em."""
+        return REASON * self.width
+
+    @property
+    def short(self) -> int:
+        """Characters of a justification that stays on one line."""
+        return int(2.4 * self.reason)
+
+
+OURS = Page(46.5)  # the page of our own document
+AUTHORS = Page(34.0)  # the page of an author: LaTeX's own article
 
 
 @document_format("latex", ".tex")
@@ -43,7 +70,7 @@ def write(
         for account in accounts
     ]
     if not standalone:
-        return "\n".join(bodies)
+        return "\n".join(f"{{\\allowdisplaybreaks\n{one.strip()}\n\n}}\n" for one in bodies)
     sources = {source.key: source for account in accounts for source in account.sources}
     listed = sorted(sources.values(), key=lambda source: source.key)
     return _template("document").render(bodies=bodies, sources=listed) + "\n"
@@ -53,21 +80,23 @@ def body(
     account: Account, notation: Notation, label: str | None = None, section: bool = True
 ) -> str:
     """The LaTeX of one account: statement, meanings, assumptions, sources, and the chain."""
-    printer = LatexMath(notation)
-    meanings = [f"${printer.doprint(meaning)}$" for meaning in account.meanings]
-    if account.distinct:
-        meanings.append(r"$i_1 \neq i_2 \neq i_3$ stands for pairwise distinct indices")
+    printer = LatexMath(notation, over=True)
+    page = OURS if section else AUTHORS
     return _template("account").render(
         account=account,
         heading="section*" if section else "paragraph",
         title=prose(account.title, notation),
-        statement=_statement(account, printer),
+        statement=_statement(account, printer, page),
         regime=prose(account.regime, notation),
         note=prose(account.note, notation),
-        meanings=meanings,
-        assumptions=assumptions_text(account.assumptions, notation),
+        symbols=symbols_text(account, printer),
+        assumptions=hypotheses(account, printer),
+        uses=uses_text(account, printer),
         blocks=[
-            (lead_text(block, notation), _aligned(block, printer, _tag(label, place, account)))
+            (
+                lead_text(block, notation),
+                _aligned(block, printer, page, _tag(label, place, account)),
+            )
             for place, block in enumerate(account.blocks)
         ],
     )
@@ -78,20 +107,20 @@ def _tag(label: str | None, place: int, account: Account) -> str | None:
     return label if label is None or last else f"{label}-{place + 1}"
 
 
-def _statement(account: Account, printer: LatexMath) -> str:
+def _statement(account: Account, printer: LatexMath, page: Page) -> str:
     """The statement in a box, or in several lines where it is too wide for one."""
     statement = account.derivation.statement
-    whole = printer.doprint(statement)
-    if width(whole) <= PAGE - 4:
+    whole = statement_tex(account, printer)
+    if width(whole) <= page.width - 4 or account.chain:
         return rf"\boxed{{\;{whole}\;}}"
     left = printer.doprint(statement.lhs)
     sign = SIGNS[sign_of(statement)]
-    lines = broken(statement.rhs, printer, PAGE - 6 - width(left))
+    lines = broken(statement.rhs, printer, page.width - 6 - width(left))
     inner = " \\\\\n  &\\quad {} ".join(lines)
     return f"\\begin{{aligned}}\n  {left} &{sign} {inner}\n  \\end{{aligned}}"
 
 
-def _aligned(block: Block, printer: LatexMath, label: str | None) -> str:
+def _aligned(block: Block, printer: LatexMath, page: Page, label: str | None) -> str:
     """A block of rows as an `align`: relations under one another, justifications beside them."""
     first = block.rows[0]
     widest = max(
@@ -99,12 +128,11 @@ def _aligned(block: Block, printer: LatexMath, label: str | None) -> str:
     )
     inline = widest <= INLINE
     reasons = any(row.reason for row in block.rows)
-    most = (
-        PAGE - (REASON + 1.0) * reasons - (widest if inline else 1.0) - NUMBER * bool(label) - 2.8
-    )
+    beside = (page.reason + 1.0) * reasons + NUMBER * bool(label)
+    most = page.width - beside - (widest if inline else 1.0) - 2.8
     lines: list[str] = []
     for row in block.rows:
-        lines += _row(row, printer, inline, most)
+        lines += _row(row, printer, page, inline, most)
     if first.left is None:
         lines = [f"& {printer.doprint(first.right)}"]
     if label:
@@ -114,13 +142,13 @@ def _aligned(block: Block, printer: LatexMath, label: str | None) -> str:
     return f"\\begin{{{name}}}\n{inner}\n\\end{{{name}}}"
 
 
-def _row(row: Row, printer: LatexMath, inline: bool, most: float) -> list[str]:
+def _row(row: Row, printer: LatexMath, page: Page, inline: bool, most: float) -> list[str]:
     sign = SIGNS.get(row.sign, "")
     left = printer.doprint(row.left) if row.left is not None else ""
     before = [] if inline or not left else [f"& {left}"]
     start = f"{left} &" if inline and left else "&" if inline else r"&\quad"
     pieces = broken(row.right, printer, most)
-    why = _reason(row, printer.notation)
+    why = _reason(row, printer.notation, page)
     goes_on = r"&\quad {}" if inline else r"&\qquad {}"
     texts = [f"{start} {sign} {pieces[0]}", *(f"{goes_on} {piece}" for piece in pieces[1:])]
     if why and width(pieces[0]) > most + 1:  # cannot be broken: the justification goes below it
@@ -131,13 +159,13 @@ def _row(row: Row, printer: LatexMath, inline: bool, most: float) -> list[str]:
     return before + texts
 
 
-def _reason(row: Row, notation: Notation) -> str:
+def _reason(row: Row, notation: Notation, page: Page) -> str:
     text = reason_text(row, notation)
     if not text:
         return ""
-    if len(re.sub(r"\\[a-z]+|[${}]", "", text)) <= SHORT:
+    if len(re.sub(r"\\[a-z]+|[${}]", "", text)) <= page.short:
         return rf"\text{{\footnotesize {text}}}"
-    return rf"\parbox[t]{{{REASON}em}}{{\raggedright\footnotesize {text}}}"
+    return rf"\parbox[t]{{{REASON}\linewidth}}{{\raggedright\footnotesize {text}}}"
 
 
 @cache

@@ -9,7 +9,14 @@ from varlaw.symbolic.printers.lines import broken
 from varlaw.symbolic.printers.mathematics import SIGNS, LatexMath
 from varlaw.symbolic.printers.prose import prose
 from varlaw.symbolic.printers.registry import document_format
-from varlaw.symbolic.printers.wording import assumptions_text, lead_text, reason_text
+from varlaw.symbolic.printers.wording import (
+    hypotheses,
+    lead_text,
+    reason_text,
+    statement_tex,
+    symbols_text,
+    uses_text,
+)
 
 _FORMULA = re.compile(r"(\$[^$]*\$)")
 WIDEST = 38.0  # em: where lines of a chain are broken
@@ -23,19 +30,20 @@ def write(accounts: Sequence[Account], notation: Notation) -> str:
 
 def chain(account: Account, notation: Notation) -> list[str]:
     """The blocks of a chain as `aligned` environments."""
-    return [_aligned(block, LatexMath(notation)) for block in account.blocks]
+    return [_aligned(block, LatexMath(notation, over=True)) for block in account.blocks]
 
 
 def _parts(account: Account, notation: Notation) -> Iterator[str]:
-    printer = LatexMath(notation)
+    printer = LatexMath(notation, over=True)
     if account.title:
         yield f"## {_sentence(account.title, notation)}"
-    yield _display(printer.doprint(account.derivation.statement))
+    yield _display(statement_tex(account, printer))
     facts = {
         "Regime": _sentence(account.regime, notation),
         "Note": _sentence(account.note, notation),
-        "Notation": "; ".join(_inline(printer.doprint(m)) for m in account.meanings),
-        "Assumptions": _text(assumptions_text(account.assumptions, notation)),
+        "Symbols": _text("; ".join(symbols_text(account, printer))),
+        "Assumptions": _text(hypotheses(account, printer)),
+        "Uses": _text("; ".join(uses_text(account, printer))),
     }
     lines = [f"- **{name}:** {fact}" for name, fact in facts.items() if fact]
     lines += [f"- **Source:** {source.text}" for source in account.sources]

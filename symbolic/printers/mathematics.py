@@ -28,6 +28,7 @@ from varlaw.symbolic.printers.order import (
     holds,
     joined_roots,
     ordered_terms,
+    over_number,
     quotient,
 )
 from varlaw.symbolic.sequences import Branch, Named, Term
@@ -40,9 +41,10 @@ CLOSED = (Symbol, Entry, Term, Named, Moment, Expectation, Variance, Covariance,
 class LatexMath(LatexPrinter):
     """SymPy's LaTeX printer with the textbook's order of factors and the author's notation."""
 
-    def __init__(self, notation: Notation = PLAIN) -> None:
+    def __init__(self, notation: Notation = PLAIN, over: bool = False) -> None:
         super().__init__()
         self.notation = notation
+        self.over = over  # (m + n)/2 over one line, which reads back as a product
 
     def _print_Symbol(self, expr: Symbol, style: str = "plain") -> str:
         return self.notation.label(expr.name).written()
@@ -67,6 +69,9 @@ class LatexMath(LatexPrinter):
     # Sums, products, powers
 
     def _print_Add(self, expr: Add, order: Any = None) -> str:
+        above, divisor = over_number(expr) if self.over else (expr, 1)
+        if divisor != 1:
+            return rf"\frac{{{self.doprint(above)}}}{{{divisor}}}"
         return " ".join(text for text, _ in self.signed_terms(expr))
 
     def signed_terms(self, expr: Add) -> list[tuple[str, Expr]]:

@@ -70,6 +70,19 @@ def ordered_terms(total: Add) -> list[Expr]:
     return sorted(total.args, key=key)
 
 
+def over_number(total: Expr) -> tuple[Expr, int]:
+    """A sum of plain terms over one whole number, (m + n)/2, as its numerator and that number."""
+    taken = [quotient(term) for term in Add.make_args(total)]
+    divisor = taken[0].divisor
+    plain = isinstance(total, Add) and not any(
+        one.divisor != divisor or one.below or any(holds(f, HEADS) for f in one.above)
+        for one in taken
+    )
+    if divisor == 1 or not plain or any(map(is_random, total.args)):
+        return total, 1
+    return Add(*(divisor * term for term in total.args)), divisor
+
+
 def factor_key(factor: Expr) -> Any:
     """Sorts the factors of a product."""
     base, exponent = factor.args if isinstance(factor, Pow) else (factor, Integer(1))

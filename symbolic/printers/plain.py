@@ -6,7 +6,7 @@ from sympy import Add, Basic, Expr, Integer, Mul, Pow, Rational
 from sympy.printing.str import StrPrinter
 
 from varlaw.symbolic.derivation import relation_text, sign_of
-from varlaw.symbolic.printers.order import ordered_terms, quotient
+from varlaw.symbolic.printers.order import ordered_terms, over_number, quotient
 
 SYMBOLS = {"Sum[": "Σ[", "Prod[": "Π[", "delta[": "δ["}
 
@@ -22,6 +22,9 @@ class PlainMath(StrPrinter):
         return f"{name}({', '.join(map(self.doprint, expr.args))})"
 
     def _print_Add(self, expr: Add, order: Any = None) -> str:
+        above, divisor = over_number(expr)
+        if divisor != 1:
+            return f"({self.doprint(above)})/{divisor}"
         first, *others = map(self.doprint, ordered_terms(expr))
         return " ".join([first, *(f"- {t[1:]}" if t.startswith("-") else f"+ {t}" for t in others)])
 

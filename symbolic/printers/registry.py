@@ -52,7 +52,7 @@ def render(
     if rename:
         from varlaw.symbolic.printers.clashes import check_renames
 
-        check_renames(chosen, [part for account in told for part in account.expressions])
+        check_renames(chosen, [part for account in told for part in account.printed])
     return FORMATS[form].write(told, chosen, **options)
 
 

@@ -23,13 +23,19 @@ def write(accounts: Sequence[Account], notation: Notation, *, width: int = 100) 
 def _lines(account: Account, width: int) -> Iterator[str]:
     if account.name:
         yield from _filled("", f"{account.name}: {account.title}", width)
-    yield from _filled("", plain_text(account.derivation.statement), width)
+    yield from _filled("", _statement(account), width)
     yield ""
     facts = {
         "regime": account.regime,
         "note": account.note,
-        "where": "; ".join(map(plain_text, account.meanings)),
-        "assumes": listed(account.assumptions),
+        "symbols": "; ".join(
+            [
+                *map(plain_text, account.definitions),
+                *(f"{key}: {text}" for key, text in account.glossary),
+            ]
+        ),
+        "assumes": _hypotheses(account),
+        "uses": "; ".join(_uses(account)),
     }
     for name, fact in facts.items():
         if fact:
@@ -42,6 +48,27 @@ def _lines(account: Account, width: int) -> Iterator[str]:
             yield from _filled("", _lead(block), width)
         for row in block.rows:
             yield from _row(row, width, bool(block.lead))
+
+
+def _statement(account: Account) -> str:
+    if not account.chain:
+        return plain_text(account.derivation.statement)
+    parts = [f"{sign} {plain_text(right)}" for sign, right in account.chain]
+    where = f", with equality only at {account.equality}" if account.equality else ""
+    return " ".join([plain_text(account.derivation.head), *parts]) + where
+
+
+def _hypotheses(account: Account) -> str:
+    return "; ".join(filter(None, [listed(account.assumptions), *map(plain_text, account.moments)]))
+
+
+def _uses(account: Account) -> Iterator[str]:
+    """The laws used, each with its statement and with what it assumes."""
+    own = {*account.assumptions, *account.moments}
+    for law in account.uses:
+        known = {*law.assumptions, *law.moments} <= own
+        why = "" if known else f" (assumes {_hypotheses(law)})"
+        yield f"{law.name}, {plain_text(law.derivation.statement)}{why}"
 
 
 def _lead(block: Block) -> str:

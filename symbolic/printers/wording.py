@@ -4,21 +4,62 @@ from collections.abc import Iterable
 
 from varlaw.symbolic.assumptions import Assumption
 from varlaw.symbolic.notation import Notation
-from varlaw.symbolic.printers.account import Block, Row, grouped
-from varlaw.symbolic.printers.prose import prose
+from varlaw.symbolic.printers.account import Account, Block, Row, phrases
+from varlaw.symbolic.printers.mathematics import SIGNS, LatexMath
+from varlaw.symbolic.printers.prose import mathematics, prose
 
 
 def assumptions_text(assumptions: Iterable[Assumption], notation: Notation) -> str:
     """Assumptions by subject: `$w$: independent entries, zero mean; $w$ independent of $x$`."""
 
     def name(subject: str) -> str:
-        return f"${notation.label(subject, indexed=True).written()}$"
+        label = notation.label(subject.removeprefix("-"), indexed=True).written()
+        return f"${'-' if subject.startswith('-') else ''}{label}$"
 
-    parts = []
-    for subject, what, others in grouped(assumptions):
-        rest = " and ".join(map(name, others))
-        parts.append(f"{name(subject)} {what} {rest}" if others else f"{name(subject)}: {what}")
-    return "; ".join(parts)
+    return "; ".join(phrases(assumptions, name))
+
+
+def hypotheses(account: Account, printer: LatexMath) -> str:
+    """All that is assumed: the properties that steps rest on, and the declared moments."""
+    texts = [assumptions_text(account.assumptions, printer.notation)]
+    texts += [f"${printer.doprint(fact)}$" for fact in account.moments]
+    return "; ".join(filter(None, texts))
+
+
+def symbols_text(account: Account, printer: LatexMath) -> list[str]:
+    """What the symbols mean: definitions as formulas, the others in words."""
+    texts = [f"${printer.doprint(meaning)}$" for meaning in account.definitions]
+    for key, meaning in account.glossary:
+        known = key in account.names
+        label = printer.notation.label(key, indexed=key in account.arrays)
+        shown = label.written() if known else mathematics(key, printer.notation)
+        texts.append(f"${shown}$: {prose(meaning, printer.notation)}")
+    if account.distinct:
+        texts.append(r"$i_1 \neq i_2 \neq i_3$ stands for pairwise distinct indices")
+    return texts
+
+
+def statement_tex(account: Account, printer: LatexMath) -> str:
+    """The statement as a formula; a chain of inequalities is shown as a whole."""
+    if not account.chain:
+        return str(printer.doprint(account.derivation.statement))
+    parts = [f"{SIGNS[sign]} {printer.doprint(right)}" for sign, right in account.chain]
+    where = account.equality and mathematics(account.equality, printer.notation)
+    end = rf" \quad \text{{with equality only at }} {where}" if where else ""
+    return " ".join([str(printer.doprint(account.derivation.head)), *parts]) + end
+
+
+def uses_text(account: Account, printer: LatexMath) -> list[str]:
+    """The laws used, each with its statement and with what it assumes."""
+    texts = []
+    for law in account.uses:
+        inherited = hypotheses(law, printer)
+        known = set(law.assumptions) <= set(account.assumptions) and set(law.moments) <= set(
+            account.moments
+        )
+        why = "" if known or not inherited else f" (assumes {inherited})"
+        texts.append(f"{law.name}, ${printer.doprint(law.derivation.statement)}${why}")
+    return texts
 
 
 def reason_text(row: Row, notation: Notation) -> str:

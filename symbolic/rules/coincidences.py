@@ -254,16 +254,16 @@ class Skeleton:
         if any(self.opaque):
             return tuple(mapping.items())
         numbers: dict[_Block, tuple[int, int]] = {}
-        for k, group in enumerate(groups):
-            for n, block in enumerate(self.ordered(mapping, group)):
-                numbers[block] = (k, n)
+        orders = [self.ordered(mapping, group) for group in groups]
+        for k, order in enumerate(orders):
+            numbers |= {block: (k, n) for n, block in enumerate(order)}
         seen: Counter[tuple[object, ...]] = Counter()
         for number, name, where, power in self.entries:
             labels = tuple(
                 numbers.get(mapping[k], mapping[k].label) if k in mapping else k for k in where
             )
             seen[number, name, labels] += power
-        return frozenset(seen.items())
+        return frozenset(seen.items()), tuple(map(len, orders))
 
     def ordered(self, mapping: dict[Expr, _Block], group: _Group) -> list[_Block]:
         """New blocks of a range, in an order that depends on how they are used, not on names."""

@@ -24,6 +24,7 @@ from varlaw.checks.experiments import (
     plan,
 )
 from varlaw.checks.experiments.registry import Experiment
+from varlaw.checks.experiments.run import attempt
 from varlaw.checks.report import Measurement
 from varlaw.checks.sampling import LAWS, stream
 from varlaw.checks.statistics import Verdict
@@ -208,6 +209,45 @@ def test_overrides_where_nothing_is_drawn() -> None:
 def test_a_least_dimension() -> None:
     with pytest.raises(ValueError, match=r"^d is at least 8, not 4$"):
         plan(["post-norm-layernorm"], Settings(overrides={"d": 4}))
+
+
+@pytest.mark.parametrize("value", ["2", "1.01", "0", "-1/2"])
+def test_a_keep_rate_lies_between_0_and_1(value: str) -> None:
+    with pytest.raises(ValueError, match=rf"^p is (at most 1|a positive number), not {value}$"):
+        plan(["residual-drop-path"], Settings(overrides={"p": value}))
+
+
+@pytest.mark.parametrize(
+    ("law", "overrides", "why"),
+    [
+        ("pre-norm-growth", {"l": 10**6}, "at most 100 layers, not 1000000"),
+        ("post-norm-decay", {"s2": "1e400"}, "not a usable number"),
+        ("lecun", {"m": 10**12}, "over the budget"),
+    ],
+)
+def test_what_cannot_be_measured_is_undecided(law: str, overrides: Any, why: str) -> None:
+    (first, *_) = plan([law], Settings(overrides=overrides))
+    found = attempt(first)
+    assert found.verdict is Verdict.UNDECIDED and found.estimate is None
+    assert why in found.why and "\n" not in found.why
+
+
+@pytest.mark.parametrize("error", [ValueError("no\nfeasible size"), MemoryError(), OverflowError()])
+def test_an_error_in_a_measurement_is_its_reason(
+    monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    def fail(self: Experiment, *arguments: Any) -> Trial:
+        raise error
+
+    monkeypatch.setattr(Experiment, "prepare", fail)
+    found = attempt(task("lecun"))
+    assert found.verdict is Verdict.UNDECIDED and math.isnan(found.claimed)
+    assert found.why.startswith("not measured: ") and "\n" not in found.why
+
+
+def test_advice_on_the_tolerance_is_one_that_can_be_set() -> None:
+    (first, *_) = plan(["lecun"], Settings(overrides={"m": 10**9}))
+    assert "a tolerance of" not in measure(first).why
 
 
 @pytest.mark.parametrize(

@@ -30,8 +30,9 @@ def test_text_is_the_default(varlaw):
 
 def test_the_text_justifies_every_step(varlaw):
     shown = " ".join(varlaw("derive", "lecun").out.split()).lower()
-    for step in find("lecun").derivation.steps:
-        assert step.reason.lower() in shown
+    account = find("lecun").account()
+    for step in account.derivation.steps:
+        assert account.reason(step).lower() in shown
 
 
 def test_latex_is_a_document_or_a_fragment(varlaw):
@@ -122,9 +123,9 @@ def test_bibliography(varlaw, tmp_path):
         ("hee", "unknown law 'hee'; did you mean 'he'?"),
         ("he --format latx", "invalid value for '--format': 'latx' is not one of"),
         ("he --json --format text", "'--json' and '--format text' exclude one another"),
-        ("he --fragment", "'--fragment' is for '--format latex'"),
+        ("he --format text --fragment", "'--fragment' is for '--format latex'"),
         ("he --standalone --json", "'--standalone' is for '--format latex'"),
-        ("he --label a", "'--label' is for '--format latex'"),
+        ("he --format json --label a", "'--label' is for '--format latex'"),
         ("he --format latex --standalone --fragment", "'--standalone' and '--fragment' exclude"),
         ("he --bib --format latex", "'--bib' and '--format' exclude one another"),
         ("he --bib --fragment", "'--fragment' is for '--format latex'"),
@@ -134,6 +135,13 @@ def test_bibliography(varlaw, tmp_path):
 )
 def test_bad_input_is_one_line(varlaw, arguments, message):
     assert varlaw("derive", *arguments.split()).refused().startswith(message)
+
+
+@pytest.mark.parametrize("options", [["--standalone"], ["--fragment"], ["--label", "eq"]])
+def test_options_of_latex_imply_it(varlaw, options):
+    implied = varlaw("derive", "he", *options)
+    assert implied.code == 0
+    assert implied.out == varlaw("derive", "he", "--format", "latex", *options).out
 
 
 @pytest.mark.parametrize(("form", "suffix"), FORMS.items())

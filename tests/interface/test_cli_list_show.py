@@ -66,7 +66,7 @@ def test_show(varlaw):
     for text in (law.entry.title, law.entry.regime, law.entry.family, *map(str, law.usual)):
         assert words(text) in shown
     for step in law.derivation.steps:
-        assert words(step.reason).lower() in shown.lower()
+        assert words(law.account().reason(step)).lower() in shown.lower()
 
 
 def test_show_tells_what_a_law_rests_on_and_its_note(varlaw):

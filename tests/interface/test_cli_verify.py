@@ -273,6 +273,36 @@ def test_an_interrupt_keeps_the_json_whole(varlaw, engine):
     assert f"stopped after 1 of {len(entries())} laws" in result.err
 
 
+def test_an_interrupt_before_any_law_is_finished(varlaw, engine):
+    engine(stop=KeyboardInterrupt())
+    result = varlaw("verify", "--json")
+    assert result.code == 130
+    assert json.loads(result.out)["laws"] == []
+    assert varlaw("verify").out.startswith("0 laws")
+
+
+def test_what_has_no_experiment_is_marked(varlaw, engine):
+    engine(replace(HE, measured=(), measurable=True), replace(DECAY, measured=()))
+    he, decay = varlaw("verify").out.splitlines()[1:3]
+    assert "proved, not measured" in he
+    assert "not measured" not in decay
+
+
+def test_a_claim_that_is_unknown_is_not_shown(varlaw, engine):
+    engine(replace(UNKNOWN, measured=(replace(UNKNOWN.measured[0], claimed=float("nan")),)))
+    out = varlaw("verify", "-v").out
+    assert "nan" not in out
+    assert "measured nothing, undecided: budget" in out
+
+
+def test_names_in_python_may_be_a_list(engine):
+    made = engine(HE)
+    vl.verify(["he", "lecun"])
+    assert made.called["names"] == ("he", "lecun")
+    with pytest.raises(ValueError, match="empty"):
+        vl.verify([])
+
+
 def test_a_crash_keeps_what_is_finished(varlaw, engine):
     engine(HE, stop=RuntimeError("worker died"))
     result = varlaw("verify")

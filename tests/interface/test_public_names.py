@@ -14,7 +14,7 @@ from varlaw.derivations.catalogue import Entry, Law, UnknownLaw
 FILE = vl.__file__
 EXPECTED = {
     "Cov", "E", "Sum", "Var", "__version__", "derive", "dimensions", "indices", "law", "laws",
-    "leaky_relu", "named", "normal_form", "positive", "random_array", "relu", "verify",
+    "leaky_relu", "moment", "named", "normal_form", "positive", "random_array", "relu", "verify",
 }  # fmt: skip
 
 

@@ -239,3 +239,12 @@ def test_variance_is_not_the_second_moment() -> None:
     assert end == s2
     second = normal_form(Expectation(w[i] ** 2)).end
     assert second != s2
+
+
+def test_indices_that_the_summand_does_not_hold() -> None:
+    """(Sum_i x_1) (Sum_k x_k)^2 = m x_1 (Sum_k x_k)^2: idle copies are counted all the same."""
+    x = raw("x")
+    end = normal_form(Expectation(Sum(x[1], (i, 1, m)) * Sum(x[k], (k, 1, m)) ** 2)).end
+    entries = {("x", a): SHIFTED for a in range(3)}
+    brute = mean(entries, lambda v: 3 * v["x", 0] * sum(v.values(), Fraction(0)) ** 2)
+    assert number(end, {"x": SHIFTED}, {m: Integer(3)}) == brute

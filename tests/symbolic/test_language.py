@@ -48,7 +48,7 @@ def test_numbers_are_exact() -> None:
         ("m n", "unexpected 'n' at column 3"),
         ("m & n", "unexpected '&' at column 3"),
         ("__import__('os')", "unexpected"),
-        ("f(x)", "unexpected"),
+        ("f(x)", "'f' is not a function"),
         ("1/0", "division by zero"),
         ("0^-1", "division by zero"),
         ("9^9^9", "out of range"),

@@ -9,9 +9,11 @@ from sympy import Integer, Rational, sqrt
 from varlaw.derivations.catalogue import entries, find
 from varlaw.derivations.sources import bibliography, source
 from varlaw.symbolic.arrays import dimensions, indices, positive, random_array
+from varlaw.symbolic.assumptions import Assumption, Kind
 from varlaw.symbolic.derivation import derive
 from varlaw.symbolic.notation import NotationError, default_label, read_label
 from varlaw.symbolic.printers import FORMATS, Account, render
+from varlaw.symbolic.printers.account import phrases
 from varlaw.symbolic.printers.bibliography import BibliographyError, plain, read_bibliography
 from varlaw.symbolic.printers.mathematics import latex
 from varlaw.symbolic.printers.plain import explicit, plain_text
@@ -126,6 +128,13 @@ def test_unsafe_labels_are_refused(text):
         ({"mm": "n"}, "no symbol 'mm' here; did you mean 'm'"),
         ({"x": "y^2"}, "square"),
         ({"m": r"\write18{ls}"}, "not a name"),
+        ({"m": "w_{ij}"}, "looks like an entry of 'w'"),
+        ({"m": "w_1"}, "looks like an entry of 'w'"),
+        ({"m": r"\mathbf{1}"}, "an indicator"),
+        ({"w": r"\mathrm{E}"}, "the expectation"),
+        ({"m": "E"}, "the expectation"),
+        ({"s2": r"\mathrm{Var}"}, "the variance"),
+        ({"w": "W^T"}, "transposed"),
     ],
 )
 @pytest.mark.parametrize("form", [form for form in FORMATS if form != "bib"])
@@ -263,6 +272,44 @@ def test_a_bare_derivation():
     assert "bibliography" not in chain.to_latex()
     start = derive(Expectation(x[i]))
     assert "E[x[i]]" in start.to_text() and r"\begin{align*}" in start.to_latex()
+
+
+@pytest.mark.parametrize(
+    ("name", "texts"),
+    [
+        ("attention-qk", ("Var[k[i]] = 1", "E[q[i]^2] = 1")),
+        ("residual-drop-path", ("E[b^2] = 1/p", "b independent of (F, x)")),
+        ("he-backward", ("g, w, x independent (jointly)", "w and -w have the same law")),
+        ("xavier", ("uses lecun, Var[w[i, j]] = 1/m (assumes", "by the laws lecun and backward")),
+        ("xavier-uniform", ("w: a weight, uniform", "E[x[i]^2] = q")),
+        ("xavier-quadratic", ("J''(t) = 2 (m^2 + n^2) > 0",)),
+        ("means-inequality", (">= (m + n)/2 >= sqrt", "(m - n)^2/(2 (m + n))", "only at m = n")),
+        ("pre-norm-expansion", ("[by definition]", "[by the law pre-norm-growth]")),
+        ("pre-norm-growth", ("Var[F] = s2", "v[0] = 1 source")),
+        ("lecun", ("[since s2 is the second moment of w, of mean 0", "m: the fan-in")),
+    ],
+)
+def test_what_is_told(name, texts):
+    told = re.sub(r"\s+", " ", find(name).to_text())
+    assert [text for text in texts if text not in told] == []
+
+
+def test_what_does_not_occur_is_not_told():
+    assert "= q" not in find("he-backward").to_text()
+    assert "by the law derived before" not in "".join(find(n).to_text() for n in entries())
+
+
+@pytest.mark.parametrize("pairs", ["ab", "ab bc", "ab bc ac", "ab ac bd cd", "ab bc cd"])
+def test_independence_is_told_exactly(pairs):
+    told = phrases([Assumption(Kind.INDEPENDENT, tuple(pair)) for pair in pairs.split()], str)
+    expected = {
+        "ab": ["a independent of b"],
+        "ab bc": ["b independent of (a, c)"],
+        "ab bc ac": ["a, b, c independent (jointly)"],
+        "ab ac bd cd": ["(a, d) independent of (b, c)"],
+        "ab bc cd": ["a independent of b", "b independent of c", "c independent of d"],
+    }
+    assert told == expected[pairs]
 
 
 def test_unknown_format():

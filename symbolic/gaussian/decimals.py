@@ -1,0 +1,148 @@
+"""Proved digits: what a ball determines of a number, as a decimal literal."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil, log2
+
+from flint import arb, ctx
+from sympy import Expr
+
+from varlaw.symbolic.gaussian.balls import NoEnclosure, ball
+
+ROUNDS = 6
+MOST_BITS = 100_000  # in front of or behind the point
+_TINY = Fraction(1, 1 << MOST_BITS)
+GUARD = 16  # bits beyond the digits, so that the rounding is determined at the first try
+
+
+@dataclass(frozen=True)
+class Enclosed:
+    """A number known to lie in the ball `value`.
+
+    `digits` is the number correctly rounded to the digits shown; the number differs from that
+    literal by at most `radius`. A number that may be zero is shown as "0".
+    """
+
+    value: arb
+    digits: str
+    radius: str
+    method: str = "ball arithmetic"
+
+
+def bits_for(digits: int) -> int:
+    """The bits that hold so many decimal digits."""
+    return ceil(digits * log2(10)) + GUARD
+
+
+def digits_of(number: Expr | Callable[[], arb], digits: int) -> Enclosed:
+    """`number` to so many significant digits, or absolute ones where it may be zero.
+
+    A callable gives a ball at the current precision, which is doubled until the digits are proved.
+
+    >>> from sympy import pi
+    >>> digits_of(pi, 5).digits
+    '3.1416'
+    """
+    if digits < 1:
+        raise ValueError(f"digits must be at least 1, not {digits}")
+    precision, best = bits_for(digits), None
+    for _ in range(ROUNDS):
+        with ctx.workprec(precision + 16):
+            best = ball(number) if isinstance(number, Expr) else number()
+            if best.is_finite() and settled(best, digits):
+                break
+        precision *= 2
+    assert best is not None
+    return shown(best, digits)
+
+
+def settled(value: arb, digits: int) -> bool:
+    """Whether the ball determines so many significant digits, or is zero to that many."""
+    low, high = ends(value)
+    if low <= 0 <= high:
+        return max(-low, high) * 2 * Fraction(10) ** digits <= 1 and value.rad() == 0
+    return _rounded(low, digits) == _rounded(high, digits)
+
+
+def shown(value: arb, digits: int, method: str = "ball arithmetic") -> Enclosed:
+    """The digits that the ball determines, at most `digits`, or one more where it holds a tie.
+
+    Raises NoEnclosure where it determines none.
+    """
+    if not value.is_finite():
+        raise NoEnclosure("no finite enclosure was found")
+    low, high = ends(value)
+    if low <= 0 <= high:
+        radius = max(-low, high)
+        if radius * 2 * Fraction(10) ** digits > 1:
+            raise NoEnclosure(f"the number is only known to be in {value.str(6)}")
+        return Enclosed(value, "0", _upper(radius), method)
+    for count in (digits, digits + 1, *range(digits - 1, 0, -1)):
+        (sign, figure, place), other = _rounded(low, count), _rounded(high, count)
+        if (sign, figure, place) == other:
+            nominal = sign * figure * Fraction(10) ** place
+            radius = max(abs(nominal - low), abs(high - nominal))
+            return Enclosed(value, _literal(sign, figure, place), _upper(radius), method)
+    raise NoEnclosure(f"the number is only known to be in {value.str(6)}")
+
+
+def ends(value: arb) -> tuple[Fraction, Fraction]:
+    """The exact ends of a ball."""
+    if value.is_zero():
+        return Fraction(0), Fraction(0)
+    if value.abs_upper() < arb(2) ** -MOST_BITS:  # a fraction would fill the memory
+        return -_TINY, _TINY
+    if value.abs_upper() > arb(2) ** MOST_BITS:
+        raise NoEnclosure(f"{value.str(6)} is too large to be written out")
+    mid, rad = _exact(value.mid()), _exact(value.rad())
+    return mid - rad, mid + rad
+
+
+def _exact(value: arb) -> Fraction:
+    mantissa, exponent = (int(part) for part in value.man_exp())
+    if mantissa and exponent + mantissa.bit_length() < -MOST_BITS:  # only a radius is so small
+        return _TINY
+    return Fraction(mantissa << exponent) if exponent >= 0 else Fraction(mantissa, 1 << -exponent)
+
+
+def _rounded(number: Fraction, digits: int) -> tuple[int, int, int]:
+    """(sign, figure, place): the number rounded to sign * figure * 10^place, half to even."""
+    sign, size = (-1 if number < 0 else 1), abs(number)
+    place = _magnitude(size) - digits
+    figure = round(size / Fraction(10) ** place)
+    if figure == 10**digits:
+        figure, place = figure // 10, place + 1
+    return sign, figure, place
+
+
+def _magnitude(size: Fraction) -> int:
+    """The power of ten with 10^(power - 1) <= size < 10^power."""
+    bits = size.numerator.bit_length() - size.denominator.bit_length()
+    power = int(bits * 0.30103)
+    while size >= Fraction(10) ** power:
+        power += 1
+    while size < Fraction(10) ** (power - 1):
+        power -= 1
+    return power
+
+
+def _literal(sign: int, figure: int, place: int) -> str:
+    """A plain decimal literal; with an exponent where zeros that are not proved would be needed."""
+    text, minus = str(figure), "-" if sign < 0 else ""
+    if place > 0:
+        point = text[0] + ("." + text[1:] if len(text) > 1 else "")
+        return f"{minus}{point}e{place + len(text) - 1}"
+    if place == 0:
+        return minus + text
+    text = text.rjust(1 - place, "0")
+    return f"{minus}{text[:place]}.{text[place:]}"
+
+
+def _upper(radius: Fraction) -> str:
+    """Two digits that are not below the radius."""
+    if radius == 0:
+        return "0"
+    place = _magnitude(radius) - 2
+    figure = ceil(radius / Fraction(10) ** place)
+    return f"{figure}e{place}"

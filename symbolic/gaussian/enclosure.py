@@ -1,0 +1,158 @@
+"""Enclosures of Gaussian expectations E[f(Z)], Z ~ N(mean, variance): proved digits of any moment.
+
+Z = mean + deviation T with T standard normal, so that peaks far off, narrow or wide are at home.
+The line is cut off where a bound on the growth of f, derived from its expression, leaves a tail
+below the accuracy aimed at; the bound is added to the ball. In between a smooth f is summed by the
+trapezoid rule with a proved error; any other is integrated piece by piece by adaptive quadrature.
+"""
+
+from collections.abc import Sequence
+from math import log
+
+from flint import arb, ctx
+from sympy import Expr, Symbol, sqrt
+
+from varlaw.symbolic.gaussian.balls import NoEnclosure, ball
+from varlaw.symbolic.gaussian.decimals import Enclosed, bits_for, digits_of, settled, shown
+from varlaw.symbolic.gaussian.parts import Part, Scale
+from varlaw.symbolic.gaussian.pieces import Piece
+from varlaw.symbolic.gaussian.programs import program
+from varlaw.symbolic.gaussian.quadrature import LOW, mean_on_part
+from varlaw.symbolic.gaussian.trapezoid import NotSuited, mean_on_line
+
+ROUNDS = 5
+SAMPLES = 13
+GUARD = 30  # bits of working precision beyond the accuracy aimed at
+
+
+def enclose(
+    pieces: Sequence[Piece], x: Symbol, mean: Expr, variance: Expr, digits: int
+) -> Enclosed:
+    """E[f(Z)] for Z ~ N(mean, variance), to so many proved digits.
+
+    `pieces` give f from -oo to oo; `mean` and `variance` are numbers, the variance not negative.
+    Raises NoEnclosure where f is undefined or unbounded somewhere, where the expectation does not
+    converge, or where neither is known; ValueError for a variance that is negative.
+
+    >>> from sympy import Integer, exp, oo
+    >>> z = Symbol("z")
+    >>> sigmoid = Piece(-oo, oo, 1 / (1 + exp(-z)))
+    >>> enclose([sigmoid], z, Integer(1), Integer(2), 20).digits
+    '0.69593617867664230264'
+    """
+    if digits < 1:
+        raise ValueError(f"digits must be at least 1, not {digits}")
+    spread = ball(variance)
+    if variance == 0:
+        return _at_a_point(pieces, x, mean, digits)
+    if not spread > 0:
+        raise ValueError(f"the variance {variance} is not positive")
+    return GaussianMean(joined(pieces), x, mean, sqrt(variance)).enclosed(digits)
+
+
+def joined(pieces: Sequence[Piece]) -> list[Piece]:
+    """Neighbours with the same expression become one."""
+    joined: list[Piece] = []
+    for piece in pieces:
+        if joined and joined[-1].expression == piece.expression:
+            piece = Piece(joined.pop().lower, piece.upper, piece.expression)
+        joined.append(piece)
+    return joined
+
+
+def _at_a_point(pieces: Sequence[Piece], x: Symbol, point: Expr, digits: int) -> Enclosed:
+    for piece in pieces:
+        if not (point - piece.upper).is_positive:
+            if (point - piece.upper).is_zero and len(pieces) > 1:
+                _same_at(pieces, x, point)
+            return digits_of(piece.expression.subs(x, point), digits)
+    raise NoEnclosure(f"the function is not given at {point}")
+
+
+def _same_at(pieces: Sequence[Piece], x: Symbol, point: Expr) -> None:
+    """Raise NoEnclosure where the function jumps at the point."""
+    values = [p.expression.subs(x, point) for p in pieces if point in (p.lower, p.upper)]
+    if len(values) == 2 and not (ball(values[0]) - ball(values[1])).contains(0):
+        raise NoEnclosure(f"the function jumps at {point}, where all of the probability is")
+
+
+class GaussianMean:
+    """The expectation of pieces on the line, at any accuracy; `power` as in Scale."""
+
+    def __init__(
+        self,
+        pieces: Sequence[Piece],
+        x: Symbol,
+        mean: Expr,
+        deviation: Expr,
+        power: arb | None = None,
+    ) -> None:
+        self.scale = Scale(mean, deviation, arb(1) if power is None else power)
+        self.sources = [
+            (piece, program(piece.expression, x)) for piece in pieces if piece.expression != 0
+        ]
+        self.method = "exact"
+        self.known: dict[int, list[Part]] = {}
+
+    def enclosed(self, digits: int) -> Enclosed:
+        """So many digits, the accuracy being raised until they are proved."""
+        bits = bits_for(digits)
+        size = self._size(bits)
+        goal, value = bits - size, arb(0)
+        for attempt in range(ROUNDS):
+            value = self.value(goal, size)
+            if not value.is_finite() or settled(value, digits):
+                break
+            if not value.contains(0):
+                goal += max(bits + 8 - value.rel_accuracy_bits(), 0) + 32
+            elif attempt >= 2 and 2 * value.abs_upper() < arb(10) ** -digits:
+                break
+            else:
+                goal = 2 * max(goal, 1) if attempt else goal + 64
+        return shown(value, digits, self.method)
+
+    def _size(self, bits: int) -> int:
+        """About the base two logarithm of E|f|, from samples: it only sets the accuracy."""
+        best = arb(0)
+        with ctx.workprec(LOW):
+            mean, deviation = ball(self.scale.mean), ball(self.scale.deviation)
+            for part in self.parts(bits + 2):
+                low, high = part.ends
+                function = part.program.on_reals()
+                for k in range(SAMPLES):
+                    t = (low + (high - low) * k / (SAMPLES - 1)).mid()
+                    value = abs(function(mean + deviation * t)) * (-t * t / 2).exp()
+                    if value.is_finite():
+                        best = best.max(arb(value.upper()))
+            size = round(float(best.log().mid()) / log(2)) if best > 0 else 0
+            return size if abs(size) > GUARD // 4 else 0
+
+    def parts(self, goal: int) -> list[Part]:
+        """The pieces with their tails cut off, each below 2^-goal."""
+        if goal not in self.known:
+            with ctx.workprec(LOW):
+                self.known[goal] = [
+                    self.scale.part(piece, code, goal) for piece, code in self.sources
+                ]
+        return self.known[goal]
+
+    def value(self, goal: int, size: int) -> arb:
+        """A ball that holds the expectation, with a radius near 2^-goal, for |f| near 2^size."""
+        total = arb(0)
+        with ctx.workprec(max(goal + size, 0) + GUARD):
+            parts = self.parts(goal + 2)
+            for part in parts:
+                total += arb(part.tail.upper()) * arb(0, 1)
+                if not part.empty:
+                    total += self._integral(part, goal + 2 + len(parts).bit_length(), size)
+        return total
+
+    def _integral(self, part: Part, goal: int, size: int) -> arb:
+        if part.left is not None and part.right is not None:
+            try:
+                self.method = "trapezoid rule with a proved error"
+                return mean_on_line(part, self.scale, goal, size, GUARD)
+            except NotSuited:
+                pass
+        self.method = "adaptive Gauss-Legendre quadrature in ball arithmetic"
+        return mean_on_part(part, self.scale, goal)

@@ -1,0 +1,296 @@
+"""How a function can grow: bounds for all t >= start, derived step by step from its program.
+
+Each register gets what is proved of its value v(t) at x = offset + slope t, for every t >= start:
+
+    |v(t)| <= most(t),   |v(t)| >= least(t),   its sign,   bottom(t) <= v(t) <= top(t)
+
+with `most` and `least` of the kind exp(c + k log t + b t + a t^2), and polynomials `top` and
+`bottom`. None stands for: no bound is known. From `most` follows a bound on the Gaussian tail.
+"""
+
+from dataclasses import dataclass, replace
+from functools import reduce
+from math import inf, log, sqrt
+
+from flint import arb
+
+from varlaw.symbolic.gaussian.balls import NoEnclosure, ball
+from varlaw.symbolic.gaussian.operations import Step
+from varlaw.symbolic.gaussian.programs import Coefficients, Program
+from varlaw.symbolic.gaussian.rates import ONE, ZERO, Polynomial, Rate, added, scaled, widest
+
+OUTGROWN = "the expectation does not converge: the function outgrows the Gaussian"
+
+
+@dataclass(frozen=True)
+class Known:
+    """What is known of a register for all t >= start."""
+
+    most: Rate | None = None
+    least: Rate | None = None
+    sign: int = 0
+    top: Polynomial | None = None
+    bottom: Polynomial | None = None
+
+
+class Growth:
+    """The bounds of a program's registers for x = offset + slope t and t >= start >= 1."""
+
+    def __init__(self, program: Program, offset: arb, slope: arb, start: arb) -> None:
+        self.start, self.offset, self.slope = start, offset, slope
+        self.registers = [self._number((offset, slope))]
+        self.registers += [self._number((ball(number),)) for number in program.numbers]
+        for position, step in enumerate(program.steps, program.first):
+            polynomial = program.polynomials.get(position)
+            if polynomial is not None:
+                self.registers.append(self._number(self._shifted(polynomial)))
+            else:
+                self.registers.append(self._completed(self._step(step)))
+        self.result = self.registers[program.result]
+
+    def tail(self, edge: arb, power: arb = ONE) -> arb:
+        """A bound on E[|f|^power; T > edge] for standard normal T and edge >= start."""
+        rate = self._weighted(power)
+        slope = rate.k.max(ZERO) / edge + rate.b + 2 * rate.a * edge  # of the exponent, from there
+        if not (rate.a < 0 and slope < 0):
+            return arb.pos_inf()
+        return (rate.log_at(edge).exp() / -slope).upper()
+
+    def edge(self, bits: float, power: arb = ONE) -> float:
+        """Where the tail bound is below 2^-bits, nearly as near as possible."""
+        rate = self._weighted(power)
+        c, k, b, a = (float(v.mid()) for v in (rate.c, rate.k, rate.b, rate.a))
+        if not rate.a < 0:
+            raise NoEnclosure(OUTGROWN)
+        t = max(float(self.start.mid()), -b / (2 * a))
+        for _ in range(40):  # c + k log t + b t + a t^2 = -bits log 2, with log t from before
+            rest = c + max(k, 0) * log(t) + bits * log(2)
+            root = (-b - sqrt(max(b * b - 4 * a * rest, 0.0))) / (2 * a)
+            new = max(root, float(self.start.mid()))
+            if abs(new - t) < 1e-3 * t:
+                return new * 1.002
+            t = new
+        return t
+
+    def fading(self, t: float) -> float:
+        """About how many bits below 1 the bound, times the density, is for good from t on."""
+        rate, edge = self._weighted(), arb(t)
+        if not (edge >= self.start and rate.falls_from(edge)):
+            return -inf
+        return -float(rate.log_at(edge).mid()) / log(2)
+
+    def _weighted(self, power: arb = ONE) -> Rate:
+        """The bound, to a power, times the normal density."""
+        if self.result.most is None:
+            raise NoEnclosure(f"no bound on it is known towards {'-' if self.slope < 0 else ''}oo")
+        density = Rate(-(2 * arb.pi()).log() / 2, a=arb(-0.5))
+        return self.result.most**power * density
+
+    def _shifted(self, coefficients: Coefficients) -> Polynomial:
+        """The polynomial in x as one in t."""
+        total: list[arb] = [ZERO]
+        for coefficient in reversed(coefficients):
+            stepped = [ZERO, *(c * self.slope for c in total)]
+            for power, c in enumerate(total):
+                stepped[power] += c * self.offset
+            stepped[0] += ball(coefficient)
+            total = stepped
+        return tuple(total[: len(coefficients)])
+
+    def _number(self, p: Polynomial) -> Known:
+        """What is known of a polynomial."""
+        sign = 1 if all(c >= 0 for c in p) else -1 if all(c <= 0 for c in p) else 0
+        least = None
+        for power in range(len(p)):  # the term that leads, whatever signs the others have
+            if sign:
+                rest = abs(p[power])
+            else:
+                rest = abs(p[power]) - sum(
+                    (abs(c) * self.start ** (n - power) for n, c in enumerate(p) if n < power), ZERO
+                )
+                if power != len(p) - 1:
+                    continue
+            if rest > 0:
+                found = Rate(arb(rest.lower()).log(), arb(power))
+                least = found if least is None else self._larger(least, found)
+                sign = sign or (1 if p[power] > 0 else -1)
+        return Known(self._size(p), least, sign, p, p)
+
+    def _size(self, p: Polynomial) -> Rate:
+        """A bound on the sizes of a polynomial."""
+        degree = len(p) - 1
+        while degree and p[degree].is_zero():
+            degree -= 1
+        total = sum((abs(c) * self.start ** (n - degree) for n, c in enumerate(p)), ZERO)
+        upper = arb(total.upper())
+        return Rate(upper.log() if upper > 0 else arb(-(10**9)), arb(degree))
+
+    def _exponent(self, p: Polynomial | None, upwards: bool) -> Rate | None:
+        """exp of a polynomial bound, brought to degree two from the safe side."""
+        if p is None:
+            return None
+        terms = list(p)
+        while len(terms) > 3:
+            lead = terms.pop()
+            if lead.is_zero():
+                continue
+            if not (lead < 0 if upwards else lead > 0):
+                return None
+            terms[-1] += lead * self.start  # c t^n <= c start t^(n-1) for c < 0
+        terms += [ZERO] * (3 - len(terms))
+        return Rate(terms[0], ZERO, terms[1], terms[2])
+
+    def _step(self, step: Step) -> Known:
+        u = self.registers[step.left]
+        match step.operation:
+            case "add":
+                return self._add(u, self.registers[step.right])
+            case "mul":
+                return self._mul(u, self.registers[step.right])
+            case "raise":
+                n = arb(step.exponent)
+                sign = 1 if step.exponent % 2 == 0 else u.sign
+                return Known(u.most and u.most**n, u.least and u.least**n, sign)
+            case "inverse":
+                return Known(u.least and u.least**-ONE, u.most and u.most**-ONE, u.sign)
+            case "sqrt" | "power":
+                n = ONE / 2 if step.operation == "sqrt" else self._constant(step.right)
+                if u.sign < 1:
+                    return Known()
+                big, small = (u.most, u.least) if n > 0 else (u.least, u.most)
+                return Known(big and big**n, small and small**n, 1)
+            case "exp":
+                return Known(self._exponent(u.top, True), self._exponent(u.bottom, False), 1)
+            case "log":
+                return self._log(u)
+            case name:
+                return self._function(name, u)
+
+    def _constant(self, register: int) -> arb:
+        (value,) = self.registers[register].top or (arb.nan(),)
+        return value
+
+    def _add(self, u: Known, v: Known) -> Known:
+        sign = u.sign if u.sign == v.sign else 0
+        top = added(u.top, v.top)
+        bottom = added(u.bottom, v.bottom)
+        if sign:
+            leasts = [rate for rate in (u.least, v.least) if rate is not None]
+            least = reduce(self._larger, leasts) if leasts else None
+        else:
+            least, sign = self._difference(u, v)
+            if least is None:
+                least, sign = self._difference(v, u)
+        return Known(self._envelope(u.most, v.most), least, sign, top, bottom)
+
+    def _difference(self, big: Known, small: Known) -> tuple[Rate | None, int]:
+        """A lower bound on |big + small|, and the sign, where `big` dominates."""
+        if big.least is None or small.most is None:
+            return None, 0
+        ratio = small.most * big.least**-ONE
+        share = 1 - ratio.log_at(self.start).exp()
+        if not (ratio.falls_from(self.start) and share > 0):
+            return None, 0
+        return replace(big.least, c=big.least.c + share.log()), big.sign
+
+    def _envelope(self, p: Rate | None, q: Rate | None) -> Rate | None:
+        """A bound on the sum of two bounds."""
+        if p is None or q is None:
+            return None
+        for big, small in ((p, q), (q, p)):
+            ratio = small * big**-ONE
+            if ratio.falls_from(self.start):
+                return replace(big, c=big.c + (1 + ratio.log_at(self.start).exp()).log())
+        k, b, a = p.k.max(q.k), p.b.max(q.b), p.a.max(q.a)
+        shares = [replace(r, k=r.k - k, b=r.b - b, a=r.a - a).log_at(self.start) for r in (p, q)]
+        return Rate((shares[0].exp() + shares[1].exp()).log(), k, b, a)
+
+    def _larger(self, p: Rate, q: Rate) -> Rate:
+        """The one that is larger at the start."""
+        return q if q.log_at(self.start) > p.log_at(self.start) else p
+
+    def _mul(self, u: Known, v: Known) -> Known:
+        most = u.most * v.most if u.most and v.most else None
+        least = u.least * v.least if u.least and v.least else None
+        top: Polynomial | None = None
+        bottom: Polynomial | None = None
+        for one, other in ((u, v), (v, u)):
+            if one.top is not None and one.top is one.bottom and len(one.top) == 1:
+                (c,) = one.top
+                top, bottom = (scaled(p, c) for p in (other.top, other.bottom))
+                if c <= 0:
+                    top, bottom = bottom, top
+                elif not c >= 0:
+                    top = bottom = None
+        return Known(most, least, u.sign * v.sign, top, bottom)
+
+    def _log(self, u: Known) -> Known:
+        if u.sign < 1 or u.least is None:
+            return Known()
+        top = self._polynomial(u.most, True) if u.most else None
+        return Known(top=top, bottom=self._polynomial(u.least, False))
+
+    def _polynomial(self, rate: Rate, upwards: bool) -> Polynomial:
+        """The exponent of a rate, with log t replaced by what bounds it from above or below."""
+        log_start = self.start.log()
+        rising = rate.k > 0
+        if rising == upwards and not rate.k.is_zero():  # log t <= log s + t/s - 1
+            return (rate.c + rate.k * (log_start - 1), rate.b + rate.k / self.start, rate.a)
+        return (rate.c + rate.k * log_start, rate.b, rate.a)
+
+    def _function(self, name: str, u: Known) -> Known:
+        one = Rate(ZERO)
+        match name:
+            case "tanh" | "erf":
+                bottom, top = (ZERO if u.sign > 0 else -ONE), (ZERO if u.sign < 0 else ONE)
+                return Known(one, None, u.sign, (top,), (bottom,))
+            case "sin" | "cos":
+                return Known(one, None, 0, (ONE,), (-ONE,))
+            case "atan":
+                half = arb.pi() / 2
+                bottom, top = (ZERO if u.sign > 0 else -half), (ZERO if u.sign < 0 else half)
+                return Known(Rate(half.log()), None, u.sign, (top,), (bottom,))
+            case "erfc":
+                return Known(self._erfc(u), None, 1)
+            case "sinh" | "cosh" | "asinh":
+                return self._hyperbolic(name, u)
+        return Known()
+
+    def _erfc(self, u: Known) -> Rate:
+        """erfc(y) <= 2, and <= exp(-y^2) for y >= 0."""
+        if u.bottom is not None and len(u.bottom) == 2:
+            c, b = u.bottom
+            if b >= 0 and c + b * self.start >= 0:
+                return Rate(-c * c, ZERO, -2 * b * c, -b * b)
+        return Rate(arb(2).log())
+
+    def _hyperbolic(self, name: str, u: Known) -> Known:
+        """cosh >= 1, |sinh| <= cosh <= exp(|u|); |asinh(u)| <= |u|."""
+        if name == "asinh":
+            return Known(u.most, None, u.sign)
+        if u.top is None or u.bottom is None:
+            return Known()
+        size = widest(u.top, tuple(-c for c in u.bottom))
+        least = Rate(ZERO) if name == "cosh" else None
+        return Known(self._exponent(size, True), least, 1 if name == "cosh" else u.sign)
+
+    def _completed(self, v: Known) -> Known:
+        """The polynomial bounds from the sizes, or the other way round."""
+        if v.most is None and v.top is not None and v.bottom is not None:
+            size = widest(tuple(abs(c) for c in v.top), tuple(abs(c) for c in v.bottom))
+            v = replace(v, most=self._size(size))
+        if v.sign == 0 and v.bottom is not None and all(c >= 0 for c in v.bottom):
+            v = replace(v, sign=1)
+        if v.sign > 0 and v.bottom is None:
+            v = replace(v, bottom=(ZERO,))
+        if v.sign < 0 and v.top is None:
+            v = replace(v, top=(ZERO,))
+        if v.most is not None and v.most.a <= 0 and v.most.b <= 0:
+            power = max(0, int(float(v.most.k.upper().ceil())))
+            if power <= 3:
+                share = replace(v.most, k=v.most.k - power)
+                size = (*([ZERO] * power), share.log_at(self.start).exp())
+                top = (ZERO,) if v.sign < 0 else size
+                bottom = (ZERO,) if v.sign > 0 else tuple(-c for c in size)
+                v = replace(v, top=v.top or top, bottom=v.bottom or bottom)
+        return v

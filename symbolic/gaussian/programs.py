@@ -1,0 +1,244 @@
+"""A function of one variable as a straight-line program that runs on balls.
+
+A program is the expression with every part that occurs twice computed once. Register 0 is the
+variable, then come the numbers, then the results of the steps in order; the last is the value.
+What is asked of a program elsewhere (its growth, its poles, its values on a grid) is asked step by
+step, over the same short list of operations.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any
+
+from flint import acb, arb
+from sympy import Add, Expr, Function, Integer, Mul, Pow, Symbol, exp, log
+
+from varlaw.symbolic.gaussian.balls import FUNCTIONS, NoEnclosure, ball
+from varlaw.symbolic.gaussian.operations import (
+    CAREFUL,
+    CUT,
+    FUSED,
+    PLAIN,
+    ROUGH,
+    Special,
+    Step,
+    operation,
+)
+
+MOST_POWER = 4000
+MOST_DEGREE = 12
+Coefficients = tuple[Expr, ...]  # of 1, x, x^2, ...
+
+
+@dataclass(frozen=True)
+class Program:
+    """The steps, the numbers they use, and the polynomials in x among the registers."""
+
+    expression: Expr
+    numbers: tuple[Expr, ...]
+    steps: tuple[Step, ...]
+    result: int
+    polynomials: dict[int, Coefficients]
+
+    @property
+    def first(self) -> int:
+        """The register of the first step."""
+        return 1 + len(self.numbers)
+
+    def uses(self, operations: set[str]) -> bool:
+        return any(step.operation in operations for step in self.steps)
+
+    def constants(self) -> list[arb]:
+        """The numbers as balls at the current precision."""
+        return [ball(number) for number in self.numbers]
+
+    def on_reals(self) -> Callable[[arb], arb]:
+        """The function on real balls; not a number where it is not defined all over the ball."""
+        return self._bound(arb, self.constants(), {})
+
+    def on_complexes(self) -> Callable[[acb, bool], acb]:
+        """The function on complex balls; asked for analyticity, not finite where that fails."""
+        numbers = [acb(number) for number in self.constants()]
+        plain = self._bound(acb, numbers, PLAIN)
+        if not self.uses(CUT):
+            return lambda z, analytic: plain(z)
+        careful = self._bound(acb, numbers, CAREFUL)
+        return lambda z, analytic: careful(z) if analytic else plain(z)
+
+    def for_bounds(self) -> Callable[[acb], acb]:
+        """Wider balls of the function, found faster: enough for bounds on its size."""
+        numbers = [acb(number) for number in self.constants()]
+        return self._bound(acb, numbers, ROUGH)
+
+    def _bound(self, kind: Any, numbers: list[Any], special: Special) -> Callable[[Any], Any]:
+        template = [None, *numbers, *([None] * len(self.steps))]
+        runners = [
+            (operation(kind, step, special), target, step.left, step.right)
+            for target, step in self.fused
+        ]
+        result = self.result
+
+        def run(x: Any) -> Any:
+            registers = template.copy()
+            registers[0] = x
+            for function, target, left, right in runners:
+                if right < 0:
+                    registers[target] = function(registers[left])
+                else:
+                    registers[target] = function(registers[left], registers[right])
+            return registers[result]
+
+        return run
+
+    @cached_property
+    def fused(self) -> list[tuple[int, Step]]:
+        """The steps to run, with the registers they set.
+
+        1/(c + e^u) and log(c + e^u) are one step each: bounded also where e^u is a wide ball.
+        """
+        found, needed = [], {self.result}
+        for position in range(len(self.steps) - 1, -1, -1):
+            step, target = self.steps[position], self.first + position
+            if target in needed:
+                pair = self._shifted_exponential(step.left)
+                if step.operation in FUSED and pair is not None:
+                    step = Step(FUSED[step.operation], *pair)
+                found.append((target, step))
+                needed |= {step.left, step.right}
+        return found[::-1]
+
+    def _shifted_exponential(self, register: int) -> tuple[int, int] | None:
+        """(register of u, register of c) for c + e^u."""
+        step = self._made_by(register)
+        if step is None or step.operation != "add":
+            return None
+        for one, other in ((step.left, step.right), (step.right, step.left)):
+            inner = self._made_by(one)
+            if inner is not None and inner.operation == "exp" and 0 < other < self.first:
+                return inner.left, other
+        return None
+
+    def _made_by(self, register: int) -> Step | None:
+        return self.steps[register - self.first] if register >= self.first else None
+
+
+@lru_cache(maxsize=512)
+def program(expression: Expr, x: Symbol) -> Program:
+    """The program of an expression in x.
+
+    Raises NoEnclosure for another symbol, and for a function that balls do not have.
+    """
+    return _Compiler(x).program(expression)
+
+
+class _Compiler:
+    def __init__(self, x: Symbol) -> None:
+        self.x = x
+        self.numbers: dict[Expr, int] = {}  # from -1 downwards until all of them are known
+        self.known: dict[Any, int] = {}
+        self.steps: list[Step] = []
+        self.polynomials: dict[int, Coefficients] = {0: (Integer(0), Integer(1))}
+
+    def program(self, expression: Expr) -> Program:
+        result = self.register(expression)
+        shift = 1 + len(self.numbers)
+
+        def final(register: int) -> int:  # -2, -3, ... are numbers, 0 is x, 1, 2, ... are steps
+            if register < 0:
+                return -1 - register
+            return register and register - 1 + shift
+
+        steps = tuple(
+            Step(s.operation, final(s.left), final(s.right) if s.right != -1 else -1, s.exponent)
+            for s in self.steps
+        )
+        polynomials = {final(register): p for register, p in self.polynomials.items()}
+        return Program(expression, tuple(self.numbers), steps, final(result), polynomials)
+
+    def register(self, e: Expr) -> int:
+        if e in self.known:
+            return self.known[e]
+        found = self._found(e)
+        self.known[e] = found
+        return found
+
+    def number(self, e: Expr) -> int:
+        if e not in self.numbers:
+            self.numbers[e] = -2 - len(self.numbers)
+            self.polynomials[self.numbers[e]] = (e,)
+        return self.numbers[e]
+
+    def _found(self, e: Expr) -> int:
+        if e == self.x:
+            return 0
+        if not e.has_free(self.x):
+            if e.free_symbols:
+                raise NoEnclosure(f"{min(map(str, e.free_symbols))} has no value")
+            return self.number(e)
+        match e:
+            case Add():
+                return self._chain("add", e)
+            case Mul():
+                return self._chain("mul", e)
+            case Pow():
+                return self._power(e.base, e.exp)
+        if type(e) in FUNCTIONS:
+            return self.step(FUNCTIONS[type(e)], self.register(e.args[0]))
+        what = e.func.__name__ if isinstance(e, Function) else str(e)
+        raise NoEnclosure(f"no ball arithmetic is known for {what}; split it at its kinks first")
+
+    def _chain(self, operation: str, e: Expr) -> int:
+        numbers = [part for part in e.args if not part.has_free(self.x)]
+        others = [self.register(part) for part in e.args if part.has_free(self.x)]
+        if numbers:
+            others.append(self.register(e.func(*numbers)))
+        total = others[0]
+        for part in others[1:]:
+            total = self.step(operation, total, part)
+        return total
+
+    def _power(self, base: Expr, exponent: Expr) -> int:
+        if not exponent.has_free(self.x) and exponent.is_Rational and exponent.q <= 2:
+            if abs(exponent.p) > MOST_POWER:
+                raise NoEnclosure(f"the power {exponent} is larger than {MOST_POWER}")
+            inner = self.register(base)
+            inner = self.step("sqrt", inner) if exponent.q == 2 else inner
+            inner = inner if exponent.p > 0 else self.step("inverse", inner)
+            power = abs(int(exponent.p))
+            return inner if power == 1 else self.step("raise", inner, exponent=power)
+        if exponent.has_free(self.x):
+            return self.register(exp(exponent * log(base), evaluate=False))
+        return self.step("power", self.register(base), self.number(exponent))
+
+    def step(self, operation: str, left: int, right: int = -1, exponent: int = 0) -> int:
+        key = (operation, left, right, exponent)
+        if key not in self.known:
+            self.steps.append(Step(*key))
+            self.known[key] = len(self.steps)
+            polynomial = self._polynomial(*key)
+            if polynomial is not None:
+                self.polynomials[len(self.steps)] = polynomial
+        return self.known[key]
+
+    def _polynomial(self, operation: str, left: int, right: int, power: int) -> Coefficients | None:
+        p, q = self.polynomials.get(left), self.polynomials.get(right)
+        if operation == "raise" and p is not None and (len(p) - 1) * power <= MOST_DEGREE:
+            result: Coefficients = (Integer(1),)
+            for _ in range(power):
+                result = _times(result, p)
+            return result
+        if p is None or q is None or operation not in ("add", "mul"):
+            return None
+        if operation == "mul":
+            return _times(p, q) if len(p) + len(q) - 2 <= MOST_DEGREE else None
+        longer, shorter = (p, q) if len(p) >= len(q) else (q, p)
+        return tuple(a + b for a, b in zip(longer, shorter, strict=False)) + longer[len(shorter) :]
+
+
+def _times(p: Coefficients, q: Coefficients) -> Coefficients:
+    result = [Integer(0)] * (len(p) + len(q) - 1)
+    for i, a in enumerate(p):
+        for j, b in enumerate(q):
+            result[i + j] += a * b
+    return tuple(result)

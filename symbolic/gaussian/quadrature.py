@@ -1,0 +1,84 @@
+"""Adaptive Gauss-Legendre quadrature in ball arithmetic, on parts of the line.
+
+Source: Johansson (2018), Numerical integration in arbitrary-precision ball arithmetic, as
+`acb.integral`. Its ends are exact here: the variable is shifted so that a kink lies at zero.
+"""
+
+from collections.abc import Callable
+from itertools import pairwise
+from math import ceil
+
+from flint import acb, arb, ctx
+
+from varlaw.symbolic.gaussian.balls import NoEnclosure, ball
+from varlaw.symbolic.gaussian.domains import prove_finite
+from varlaw.symbolic.gaussian.parts import Part, Scale
+
+LOW = 64  # bits, for bounds
+
+
+def integral(
+    function: Callable[[acb, bool], acb],
+    low: arb,
+    high: arb,
+    tolerance: arb,
+    most: int | None = None,
+) -> acb:
+    """The integral between two ends that may be inexact, with `most` evaluations if given."""
+    total = acb.integral(
+        function, acb(low.mid()), acb(high.mid()), abs_tol=tolerance, eval_limit=most
+    )
+    for end in (low, high):
+        if not end.is_exact():
+            size = arb(function(acb(end), False).abs_upper()) * arb(end.rad())
+            total += acb(size * arb(0, 1), size * arb(0, 1))
+    return total
+
+
+def mean_on_part(part: Part, scale: Scale, goal: int) -> arb:
+    """E[f(Z); Z in the part], without its tails, with a radius near 2^-goal."""
+    base, stretch, length, origin, pace = _parameter(part, scale)
+    cuts = [arb(0), arb(length)]
+    peak = (-base / stretch).mid()
+    if 0 < peak < length:
+        cuts.insert(1, peak)
+    with ctx.workprec(LOW):
+        first, last = origin, origin + pace * length
+        prove_finite(part.program, part.piece, first.min(last), first.max(last))
+    function = part.program.on_complexes()
+    start, pull, place, slope = acb(base), acb(stretch), acb(origin), acb(pace)
+
+    def integrand(u: acb, analytic: bool) -> acb:
+        t = start + pull * u
+        return function(place + slope * u, analytic) * (t * t * -0.5).exp()
+
+    unit = abs(stretch) / (2 * arb.pi()).sqrt()
+    tolerance = (arb(2) ** -goal / unit).mid()
+    total = acb(0)
+    for a, b in pairwise(cuts):
+        total += integral(integrand, a, b, tolerance)
+    if not total.imag.contains(0):
+        raise NoEnclosure(f"{part.program.expression} is not real everywhere")
+    return total.real * unit
+
+
+def _parameter(part: Part, scale: Scale) -> tuple[arb, arb, float, arb, arb]:
+    """(base, stretch, length, origin, pace): t = base + stretch u, x = origin + pace u."""
+    mean, deviation, one = ball(scale.mean), ball(scale.deviation), arb(1)
+    lower, upper = part.piece.lower, part.piece.upper
+    if part.left is not None and part.right is not None:
+        base = arb(part.left)
+        return base, one, part.right - part.left, mean + deviation * base, deviation
+    if part.right is not None:
+        base = scale.standard(lower)
+        return base, one, _float_above(part.right - base), ball(lower), deviation
+    if part.left is not None:
+        base = scale.standard(upper)
+        return base, -one, _float_above(base - part.left), ball(upper), -deviation
+    width = ball(upper - lower)
+    return scale.standard(lower), width / deviation, 1.0, ball(lower), width
+
+
+def _float_above(value: arb) -> float:
+    """A short float that is not below the value."""
+    return ceil(float(value.upper()) * 1024 + 1) / 1024

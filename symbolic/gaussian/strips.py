@@ -1,0 +1,142 @@
+"""How far from the real axis a function stays analytic, by a rule per building block.
+
+Singularities come from divisions, tanh, logarithms and roots. For a sum of exponentials of
+commensurable rates, P(e^(g x)), the zeros follow from the roots of the polynomial P; likewise for
+a polynomial in x. What no rule covers is left to be verified on balls.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import lcm
+
+from flint import acb, acb_poly, arb, ctx, fmpz, fmpz_poly
+from sympy import Expr, Integer, exp
+
+from varlaw.symbolic.gaussian.balls import ball
+from varlaw.symbolic.gaussian.operations import CUT, POLES, Step
+from varlaw.symbolic.gaussian.programs import Coefficients, Program
+
+MOST_TERMS = 40
+Exponentials = dict[Expr, Expr]  # rate -> coefficient
+
+
+@dataclass(frozen=True)
+class Strip:
+    """Analytic for |Im x| < half_width; `open` registers are still to be verified."""
+
+    half_width: arb
+    open: tuple[int, ...]
+
+
+def strip(program: Program) -> Strip:
+    """The widest strip that the rules prove."""
+    width, unknown = arb.pos_inf(), []
+    sums = _exponential_sums(program)
+    for position, step in enumerate(program.steps, program.first):
+        if step.operation in CUT | POLES:
+            found = _rule(program, step, sums)
+            if found is None:
+                unknown.append(position)
+            else:
+                width = width.min(found)
+    return Strip(width, tuple(unknown))
+
+
+def _rule(program: Program, step: Step, sums: dict[int, Exponentials]) -> arb | None:
+    polynomial = program.polynomials.get(step.left)
+    if step.operation == "tanh" and polynomial is not None and len(polynomial) == 2:
+        return arb.pi() / (2 * abs(ball(polynomial[1])))
+    if step.operation == "inverse" and polynomial is not None:
+        return _width_of_roots(_roots(polynomial), lambda root: abs(root.imag))
+    if step.left not in sums:
+        return None
+    found = _commensurable(sums[step.left])
+    if found is None:
+        return None
+    rate, coefficients = found
+    if step.operation == "inverse":
+        widths = _width_of_roots(_roots(coefficients), lambda root: abs(root.arg()))
+        return None if widths is None else widths / abs(rate)
+    # p + q e^w with p, q > 0 is on the negative axis only where Im w is an odd multiple of pi
+    simple = len(coefficients) == 2 and all(ball(c) > 0 for c in coefficients)
+    return arb.pi() / abs(rate) if simple and step.operation in ("log", "sqrt", "power") else None
+
+
+def _exponential_sums(program: Program) -> dict[int, Exponentials]:
+    """The registers that are sums of exponentials of affine functions of x."""
+    found: dict[int, Exponentials] = {}
+    for position, number in enumerate(program.numbers, 1):
+        found[position] = {Integer(0): number}
+    for position, step in enumerate(program.steps, program.first):
+        u, v = found.get(step.left), found.get(step.right)
+        result: Exponentials | None = None
+        if step.operation == "exp":
+            p = program.polynomials.get(step.left)
+            if p is not None and len(p) == 2:
+                result = {p[1]: exp(p[0])}
+        elif step.operation == "raise" and u is not None and step.exponent <= 8:
+            result = u
+            for _ in range(step.exponent - 1):
+                result = _product(result, u)
+        elif step.operation == "add" and u is not None and v is not None:
+            result = dict(u)
+            for rate, c in v.items():
+                result[rate] = result.get(rate, Integer(0)) + c
+        elif step.operation == "mul" and u is not None and v is not None:
+            result = _product(u, v)
+        if result is not None and len(result) <= MOST_TERMS:
+            found[position] = result
+    return found
+
+
+def _product(u: Exponentials, v: Exponentials) -> Exponentials:
+    result: Exponentials = {}
+    for r, a in u.items():
+        for s, b in v.items():
+            result[r + s] = result.get(r + s, Integer(0)) + a * b
+    return result
+
+
+def _commensurable(terms: Exponentials) -> tuple[arb, Coefficients] | None:
+    """(g, coefficients of P) with the sum = e^(..) P(e^(g x)); None for other rates."""
+    rates = [rate for rate in terms if rate != 0]
+    if not rates:
+        return None
+    unit = rates[0]
+    ratios = {rate: rate / unit for rate in terms}
+    if not all(ratio.is_Rational for ratio in ratios.values()):
+        return None
+    bottom = lcm(*(int(ratio.q) for ratio in ratios.values()))
+    powers = {rate: int(ratio * bottom) for rate, ratio in ratios.items()}
+    low = min(powers.values())
+    if max(powers.values()) - low > MOST_TERMS:
+        return None
+    coefficients = [Integer(0)] * (max(powers.values()) - low + 1)
+    for rate, power in powers.items():
+        coefficients[power - low] = terms[rate]
+    return ball(unit) / bottom, tuple(coefficients)
+
+
+def _roots(coefficients: Coefficients) -> list[acb] | None:
+    """Balls that hold all roots; None where they cannot be told apart."""
+    if len(coefficients) == 2:
+        p, q = (ball(c) for c in coefficients)
+        return None if q.contains(0) else [acb(-p / q)]
+    if all(c.is_Rational for c in coefficients):
+        bottom = lcm(*(int(c.q) for c in coefficients))
+        exact = fmpz_poly([fmpz(int(c * bottom)) for c in coefficients])
+        return [pair[0] for pair in exact.complex_roots()]  # type: ignore[index]
+    try:
+        return acb_poly([ball(c) for c in coefficients]).roots(maxprec=4 * ctx.prec)
+    except (ValueError, ZeroDivisionError):
+        return None
+
+
+def _width_of_roots(roots: list[acb] | None, width: Callable[[acb], arb]) -> arb | None:
+    """The least width of all roots, from below; None where that is not positive."""
+    if roots is None:
+        return None
+    least = arb.pos_inf()
+    for root in roots:
+        least = least.min(arb(width(root).lower()))
+    return least if least > 0 else None

@@ -1,0 +1,214 @@
+"""The trapezoid rule with a proved error, for functions analytic in a strip around the real axis.
+
+For g real on the real axis, and analytic on the rectangle of real parts a = (p - 1/2) h to
+b = (q + 1/2) h and imaginary parts -d to d, the contour integral of g(z) cot(pi z/h)/(2i) gives
+
+    |h Sum_{k=p}^{q} g(k h) - Int_a^b g(x) dx| <= 2 Int |g(z)| / |e^(-2 pi i z/h) - 1| |dz|
+
+over the edge of its upper half but the real axis. On the top the denominator is at least
+e^(2 pi d/h) - 1; on the sides, half way between two points of the grid, it is 1 + e^(2 pi y/h).
+Nothing is needed beyond the rectangle but the tail on the real axis. Source for the idea:
+Trefethen and Weideman (2014), The exponentially convergent trapezoidal rule, SIAM Review 56.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from math import ceil, exp, log, pi, sqrt
+
+from flint import acb, arb, ctx
+
+from varlaw.symbolic.gaussian.balls import NoEnclosure, ball
+from varlaw.symbolic.gaussian.grids import Grid, grid_values
+from varlaw.symbolic.gaussian.parts import Part, Scale
+from varlaw.symbolic.gaussian.programs import Program
+from varlaw.symbolic.gaussian.strips import strip
+
+LOW = 64  # bits, for bounds
+MOST_POINTS = 200_000
+MOST_BOXES = 4_000
+MANY_BITS = 600  # from where on a strip is looked for even if it must be verified on balls
+DEEPEST = 14
+SLACK = 10  # bits that the error may be larger than aimed at
+
+
+class NotSuited(Exception):
+    """The rule cannot be used, or would need too many points."""
+
+
+@dataclass(frozen=True)
+class Weight:
+    """|w(t + i y)| <= exp(-decay t^2 + rise y^2): (1/2, 1/2) for exp(-t^2/2)."""
+
+    decay: arb
+    rise: arb
+
+
+@dataclass(frozen=True)
+class Line:
+    """f(offset + slope t), analytic for |Im t| <= height near left < Re t < right; for bounds."""
+
+    function: Callable[[acb], acb]
+    offset: arb
+    slope: arb
+    left: float
+    right: float
+    weight: Weight
+    height: float = 0.0
+
+    def size(self, t: arb, y: arb | float) -> arb:
+        """The upper end of |f| on the ball t + i y."""
+        z = acb(self.offset + self.slope * t, self.slope * y)
+        return arb(self.function(z).abs_upper())
+
+    def fade(self, t: arb | float) -> arb:
+        return (-self.weight.decay * t * t).exp()
+
+    def sampled(self) -> float:
+        """The logarithm of the largest sample of |f| and the decay, on the top edge."""
+        best = arb(0)
+        for k in range(-4, 5):
+            t = arb((self.right if k > 0 else -self.left) * k * abs(k) / 16)
+            best = best.max(self.size(t, self.height) * self.fade(t))
+        if not best.is_finite():
+            return float("inf")
+        return float(best.log().mid()) if best > 0 else -1e9
+
+
+def flat_line(program: Program, scale: Scale, left: float, right: float, weight: Weight) -> Line:
+    """The real axis."""
+    mean, deviation = ball(scale.mean), ball(scale.deviation)
+    return Line(program.for_bounds(), mean, deviation, left, right, weight)
+
+
+def line(
+    program: Program,
+    scale: Scale,
+    left: float,
+    right: float,
+    weight: Weight,
+    bits: int,
+    size: int = 0,
+) -> Line:
+    """The line with a height at which the grid can be nearly as wide as possible.
+
+    The accuracy aimed at is 2^-bits, for a function of a size near 2^size. Raises NotSuited where
+    the singularities are not known.
+    """
+    with ctx.workprec(LOW):
+        found = strip(program)
+        if found.open and bits + size < MANY_BITS:
+            raise NotSuited("no rule for the singularities")
+        flat = flat_line(program, scale, left, right, weight)
+        nats, rise = (bits + size) * log(2), float(weight.rise.mid())
+        limit = float((found.half_width / abs(flat.slope)).lower())
+        best = sqrt(nats / rise)  # where exp(rise d^2 - 2 pi d/h) is least, h being as good
+        if limit < best and not found.open:
+            return replace(flat, height=limit * (1 - min(0.25, 5 / nats)))
+        ratings = []
+        for share in (1.0, 0.8, 0.6, 0.45, 0.3, 0.2):
+            candidate = replace(flat, height=min(best, limit) * share)
+            above = candidate.sampled() + rise * candidate.height**2 - size * log(2)
+            ratings.append((candidate.height / (max(above, 0.0) + nats), candidate))
+        chosen = max(ratings, key=lambda rating: rating[0])[1]
+        if found.open:
+            _verify(chosen, program.on_complexes())
+        return chosen
+
+
+def grid(at: Line, bits: int, factor: arb, widest: float = 1.0) -> Grid:
+    """The grid on which the error, times `factor`, is nearly 2^-bits; no wider than `widest`."""
+    with ctx.workprec(LOW):
+        top = mass(at) * (at.weight.rise * at.height**2).exp() * factor
+        nats = max(float((1 + 4 * top * arb(2) ** bits).log().mid()), 1e-9)
+        widest = min(widest, 2 * pi * at.height / nats)
+        step = arb(widest)
+        first, last = -ceil(-at.left / widest - 0.5), ceil(at.right / widest - 0.5)
+        if last - first > MOST_POINTS:
+            raise NotSuited("too many points")
+        error = 2 * top / ((2 * arb.pi() * at.height / step).exp() - 1)
+        for edge in ((first - arb(0.5)) * step, (last + arb(0.5)) * step):
+            error += 2 * factor * _side(at, edge, step)
+        if not error < arb(2) ** (SLACK - bits):
+            raise NotSuited("no small bound on the error")
+        return Grid(step, first, last, arb(error.upper()))
+
+
+def mass(at: Line, margin: float = 1.0) -> arb:
+    """A bound on the integral of |f| times the decay along the top, by intervals cut as needed."""
+    fine = arb(exp(min(max(at.sampled(), -700), 700)) / 50)  # only steers the cutting
+    left, right = at.left - margin, at.right + margin
+    count = max(1, ceil(right - left))
+    width = (right - left) / count
+    stack = [(left + width * k, left + width * (k + 1), 0) for k in range(count)]
+    total = arb(0)
+    for _ in range(MOST_BOXES):
+        if not stack:
+            return arb(total.upper())
+        low, high, depth = stack.pop()
+        middle, half = (low + high) / 2, (high - low) / 2 * 1.0000001
+        share = at.fade(max(0.0, abs(middle) - half)) * (2 * half)
+        part = at.size(arb(middle, half), at.height) * share
+        if part <= fine or (
+            part.is_finite() and part <= 4 * share * at.size(arb(middle), at.height)
+        ):
+            total += part
+        elif depth < DEEPEST:
+            stack += [(low, middle, depth + 1), (middle, high, depth + 1)]
+        else:
+            break
+    raise NotSuited("the function varies too fast in its strip, or is not bounded there")
+
+
+def _side(at: Line, x: arb, step: arb) -> arb:
+    """A bound on Int_0^height |f(x + i y) w(x + i y)| / (1 + e^(2 pi y/h)) dy."""
+    count = max(2, ceil(at.height))
+    for _ in range(8):
+        piece, total = arb(at.height) / count, arb(0)
+        # the exponent is convex in y: it is largest at an end of each interval
+        exponents = [
+            (at.weight.rise * piece * k - 2 * arb.pi() / step) * piece * k for k in range(count + 1)
+        ]
+        for k in range(count):
+            size = at.size(x, piece * (k + arb(0.5, 0.5)))
+            total += size * exponents[k].max(exponents[k + 1]).exp()
+        if total.is_finite():
+            return total * piece * at.fade(x)
+        count *= 2
+    raise NotSuited("the function is not bounded at the sides of its strip")
+
+
+def _verify(at: Line, function: Callable[[acb, bool], acb]) -> None:
+    """Proof, on balls, that f is analytic in the upper half of the rectangle."""
+    stack = [(arb(at.left - 1.0), arb(at.right + 1.0), arb(0), arb(at.height))]
+    for _ in range(MOST_BOXES):
+        if not stack:
+            return
+        low, high, bottom, top = stack.pop()
+        box = acb(at.offset + at.slope * low.union(high), at.slope * bottom.union(top))
+        if function(box, True).is_finite():
+            continue
+        if high - low > top - bottom:
+            middle = ((low + high) / 2).mid()
+            stack += [(low, middle, bottom, top), (middle, high, bottom, top)]
+        else:
+            middle = ((bottom + top) / 2).mid()
+            stack += [(low, high, bottom, middle), (low, high, middle, top)]
+    raise NotSuited("the function was not shown to be analytic in its strip")
+
+
+def mean_on_line(part: Part, scale: Scale, bits: int, size: int, guard: int) -> arb:
+    """E[f(Z)] on a part that is cut off on both sides, without the tails.
+
+    The error is nearly 2^-bits for a function of a size near 2^size. Raises NotSuited.
+    """
+    assert part.left is not None and part.right is not None
+    half = arb(0.5)
+    at = line(part.program, scale, part.left, part.right, Weight(half, half), bits, size)
+    with ctx.workprec(LOW):
+        points = grid(at, bits, 1 / (2 * arb.pi()).sqrt())
+    values = grid_values(part.program, scale, points, half, partial(part.needed, bits + guard))
+    result = sum(values, arb(0)) * points.step / (2 * arb.pi()).sqrt()
+    if not result.is_finite():
+        raise NoEnclosure(f"{part.program.expression} is not finite on the whole line")
+    return result + points.error * arb(0, 1)
