@@ -12,7 +12,7 @@ from collections.abc import Callable
 from sympy import Integer, Mul, Poly, Symbol, symbols
 
 from varlaw.checks.proofs import prove
-from varlaw.symbolic.arrays import dimensions, indices, random_array
+from varlaw.symbolic.declarations import dimensions, indices, random_array
 from varlaw.symbolic.strategy import normal_form
 from varlaw.symbolic.terms import Expectation, Sum
 

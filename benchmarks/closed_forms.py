@@ -100,9 +100,8 @@ def main() -> None:
         shown = f"{theirs * 1e3:9.0f} {theirs / first:6.0f}x" if theirs else f"{'none':>9s}"
         ratios += [theirs / first] if theirs else []
         print(f"{name:18s} {first * 1e3:9.2f} {warm * 1e3:8.2f} {shown}")
-    print(
-        f"median first {statistics.median(firsts) * 1e3:.2f} ms, ratio {statistics.median(ratios):.0f}x"
-    )
+    median, ratio = statistics.median(firsts) * 1e3, statistics.median(ratios)
+    print(f"median first {median:.2f} ms, ratio {ratio:.0f}x")
 
 
 if __name__ == "__main__":

@@ -9,7 +9,8 @@ from sympy import Add, Basic, Dummy, Expr, Integer, Mul, Pow, Rational, Symbol
 
 from varlaw.checks.moments import NotCovered, Writer
 from varlaw.checks.worlds import Seed, World
-from varlaw.symbolic.activations import Activation, leaky_relu, relu
+from varlaw.symbolic.activation import Activation
+from varlaw.symbolic.activations import leaky_relu, relu
 from varlaw.symbolic.arrays import Entry, Moment
 from varlaw.symbolic.sequences import Defined, IndexProduct, Named, Term
 from varlaw.symbolic.terms import Covariance, Delta, Expectation, IndexSum, Indicator, Variance

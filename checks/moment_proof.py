@@ -247,7 +247,7 @@ def _degree(e: Expr, dim: Symbol) -> int:
 
 def _indices_over(e: IndexSum, dim: Symbol) -> list[Symbol]:
     """The indices of a sum that run over a range whose length grows with the dimension by 1."""
-    found = []
+    found: list[Symbol] = []
     for r in e.ranges:
         if dim not in r.free_bounds:
             continue

@@ -19,7 +19,7 @@ from sympy import Add, Basic, Expr, Integer, Mul, Pow, Symbol
 
 from varlaw.checks.means import Means, NotCovered
 from varlaw.checks.polynomials import ONE, ZERO, Monomial, Polynomial
-from varlaw.symbolic.activations import Activation
+from varlaw.symbolic.activation import Activation
 from varlaw.symbolic.arrays import Entry, Moment, RandomArray
 from varlaw.symbolic.sequences import Branch, Defined, IndexProduct, Named, Term
 from varlaw.symbolic.terms import (

@@ -7,7 +7,8 @@ from sympy import Add, Basic, Expr, Function, Integer, Mul
 
 from varlaw.checks.means import NotCovered
 from varlaw.checks.report import Proof
-from varlaw.symbolic.activations import Activation, leaky_relu, relu
+from varlaw.symbolic.activation import Activation
+from varlaw.symbolic.activations import leaky_relu, relu
 from varlaw.symbolic.arrays import Entry, RandomArray
 from varlaw.symbolic.assumptions import Kind
 from varlaw.symbolic.derivation import Step

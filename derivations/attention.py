@@ -1,7 +1,7 @@
 """Laws of attention logits: moments of q.k."""
 
 from varlaw.derivations.catalogue import law
-from varlaw.symbolic.arrays import dimensions, indices, random_array
+from varlaw.symbolic.declarations import dimensions, indices, random_array
 from varlaw.symbolic.derivation import Derivation, derive
 from varlaw.symbolic.sequences import Named, named
 from varlaw.symbolic.terms import Expectation, Sum, Variance

@@ -6,7 +6,7 @@ a loss gradient is only in the wide limit and with an independent zero-mean read
 
 from varlaw.derivations.catalogue import law
 from varlaw.derivations.forward import i, inputs, pre_activation, s2
-from varlaw.symbolic.arrays import dimensions, indices, positive, random_array
+from varlaw.symbolic.declarations import dimensions, indices, positive, random_array
 from varlaw.symbolic.derivation import Derivation, derive
 from varlaw.symbolic.sequences import named
 from varlaw.symbolic.terms import Expectation, Sum, Variance, indicator

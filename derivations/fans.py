@@ -5,7 +5,7 @@ from sympy import Integer, Integral, Symbol
 from varlaw.derivations.backward import backward, n, v
 from varlaw.derivations.catalogue import law
 from varlaw.derivations.forward import i, j, lecun, m, q, s2
-from varlaw.symbolic.arrays import indices, positive, random_array
+from varlaw.symbolic.declarations import indices, positive, random_array
 from varlaw.symbolic.derivation import Derivation, derive
 from varlaw.symbolic.means import (
     arithmetic_mean,

@@ -4,7 +4,8 @@ from sympy import Expr
 
 from varlaw.derivations.catalogue import law
 from varlaw.symbolic.activations import leaky_relu, relu
-from varlaw.symbolic.arrays import RandomArray, dimensions, indices, positive, random_array
+from varlaw.symbolic.arrays import RandomArray
+from varlaw.symbolic.declarations import dimensions, indices, positive, random_array
 from varlaw.symbolic.derivation import Derivation, derive
 from varlaw.symbolic.sequences import Named, named
 from varlaw.symbolic.terms import Expectation, Sum, Variance

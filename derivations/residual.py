@@ -3,8 +3,8 @@
 from sympy import Expr, Integer, Symbol, sqrt
 
 from varlaw.derivations.catalogue import law
-from varlaw.symbolic.arrays import (
-    RandomArray,
+from varlaw.symbolic.arrays import RandomArray
+from varlaw.symbolic.declarations import (
     dimensions,
     indices,
     positive,

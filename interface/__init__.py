@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from varlaw.evidence import verify
     from varlaw.listing import laws
     from varlaw.symbolic.activations import leaky_relu, relu
-    from varlaw.symbolic.arrays import dimensions, indices, positive, random_array
+    from varlaw.symbolic.declarations import dimensions, indices, positive, random_array
     from varlaw.symbolic.derivation import derive
     from varlaw.symbolic.gaussian.moment import moment
     from varlaw.symbolic.sequences import named
@@ -57,16 +57,16 @@ _HOMES = {
     "Sum": "varlaw.symbolic.terms:Sum",
     "Var": "varlaw.symbolic.terms:Variance",
     "derive": "varlaw.symbolic.derivation:derive",
-    "dimensions": "varlaw.symbolic.arrays:dimensions",
-    "indices": "varlaw.symbolic.arrays:indices",
+    "dimensions": "varlaw.symbolic.declarations:dimensions",
+    "indices": "varlaw.symbolic.declarations:indices",
     "law": "varlaw.derivations.catalogue:find",
     "laws": "varlaw.listing:laws",
     "leaky_relu": "varlaw.symbolic.activations:leaky_relu",
     "moment": "varlaw.symbolic.gaussian.moment:moment",
     "named": "varlaw.symbolic.sequences:named",
     "normal_form": "varlaw.symbolic.strategy:normal_form",
-    "positive": "varlaw.symbolic.arrays:positive",
-    "random_array": "varlaw.symbolic.arrays:random_array",
+    "positive": "varlaw.symbolic.declarations:positive",
+    "random_array": "varlaw.symbolic.declarations:random_array",
     "relu": "varlaw.symbolic.activations:relu",
     "verify": "varlaw.evidence:verify",
 }

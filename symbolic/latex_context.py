@@ -7,7 +7,7 @@ from typing import Any
 from sympy import Basic, Dummy, Expr, Function, Symbol, sqrt
 
 import varlaw.symbolic.means  # noqa: F401  (its functions are among those found)
-from varlaw.symbolic.activations import Activation
+from varlaw.symbolic.activation import Activation
 from varlaw.symbolic.arrays import Entry, Moment, RandomArray
 from varlaw.symbolic.latex_source import flat
 from varlaw.symbolic.notation import PLAIN, Label, Notation, joined

@@ -16,7 +16,7 @@ from varlaw.checks.experiments.registry import (
     instead,
 )
 from varlaw.checks.sampling import LAWS
-from varlaw.symbolic.arrays import dimensions, indices, random_array
+from varlaw.symbolic.declarations import dimensions, indices, random_array
 from varlaw.symbolic.sequences import named
 from varlaw.symbolic.terms import Sum, indicator
 

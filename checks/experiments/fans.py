@@ -15,7 +15,7 @@ from varlaw.checks.experiments.registry import ANY, Case, Draws, Trial, experime
 from varlaw.checks.experiments.streams import Stream
 from varlaw.checks.sampling import LAWS
 from varlaw.derivations import fans as laws_of_fans
-from varlaw.symbolic.arrays import dimensions, indices, random_array
+from varlaw.symbolic.declarations import dimensions, indices, random_array
 from varlaw.symbolic.sequences import Term
 from varlaw.symbolic.terms import Sum
 

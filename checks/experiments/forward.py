@@ -19,7 +19,7 @@ from varlaw.checks.experiments.registry import (
 )
 from varlaw.checks.sampling import LAWS, Discrete, Law, shifted
 from varlaw.symbolic.activations import leaky_relu, relu
-from varlaw.symbolic.arrays import dimensions, indices, positive, random_array
+from varlaw.symbolic.declarations import dimensions, indices, positive, random_array
 from varlaw.symbolic.sequences import named
 from varlaw.symbolic.terms import Sum
 

@@ -18,7 +18,7 @@ from varlaw.checks.experiments.moments import (
 )
 from varlaw.checks.experiments.registry import ANY, Case, Draws, Trial, experiment
 from varlaw.checks.sampling import shifted
-from varlaw.symbolic.arrays import (
+from varlaw.symbolic.declarations import (
     dimensions,
     indices,
     positive,

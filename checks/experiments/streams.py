@@ -17,7 +17,8 @@ from sympy import Expr, Integer, sqrt
 
 from varlaw.checks.experiments.moments import Number, evaluate, exact, expected, normal
 from varlaw.checks.sampling import Law
-from varlaw.symbolic.arrays import Entry, dimensions, indices, positive, random_array
+from varlaw.symbolic.arrays import Entry
+from varlaw.symbolic.declarations import dimensions, indices, positive, random_array
 from varlaw.symbolic.terms import Expectation, IndexSum, Range, Sum, factors, terms
 
 Powers = tuple[int, int]  # the exponents (a, b) of p[a, b]

@@ -5,7 +5,7 @@ from functools import reduce
 
 from sympy import Abs, Expr, Heaviside, Max, Min, S, Symbol, oo, sign
 
-from varlaw.symbolic.activations import Activation
+from varlaw.symbolic.activation import Activation
 from varlaw.symbolic.terms import Indicator
 
 

@@ -2,7 +2,7 @@
 
 from sympy import Add, Dummy, Expr, Integer, Mul
 
-from varlaw.symbolic.activations import Activation
+from varlaw.symbolic.activation import Activation
 from varlaw.symbolic.arrays import Entry, arrays_in
 from varlaw.symbolic.assumptions import Assumption, Kind
 from varlaw.symbolic.derivation import Used, rule

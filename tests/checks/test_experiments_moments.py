@@ -25,7 +25,7 @@ from varlaw.checks.experiments.streams import (
 )
 from varlaw.checks.sampling import LAWS, Discrete, shifted
 from varlaw.checks.sampling import stream as random_stream
-from varlaw.symbolic.arrays import dimensions, indices, random_array
+from varlaw.symbolic.declarations import dimensions, indices, random_array
 from varlaw.symbolic.sequences import IndexProduct
 from varlaw.symbolic.terms import Sum
 

@@ -9,8 +9,8 @@ from varlaw.checks.proofs import prove, prove_step
 from varlaw.checks.report import Proof
 from varlaw.derivations.catalogue import find
 from varlaw.symbolic.activations import leaky_relu, relu
-from varlaw.symbolic.arrays import (
-    arrays_in,
+from varlaw.symbolic.arrays import arrays_in
+from varlaw.symbolic.declarations import (
     dimensions,
     indices,
     positive,

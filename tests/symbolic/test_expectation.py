@@ -8,7 +8,8 @@ import pytest
 from sympy import Expr, Integer, Rational
 
 from varlaw.symbolic.activations import leaky_relu, relu
-from varlaw.symbolic.arrays import Moment, dimensions, indices, positive, random_array
+from varlaw.symbolic.arrays import Moment
+from varlaw.symbolic.declarations import dimensions, indices, positive, random_array
 from varlaw.symbolic.derivation import RuleError
 from varlaw.symbolic.sequences import named
 from varlaw.symbolic.strategy import normal_form

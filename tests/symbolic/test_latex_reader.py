@@ -5,7 +5,13 @@ from sympy import Integer, Integral, Mul, Rational, Symbol, sqrt
 
 from varlaw.derivations.catalogue import entries, find
 from varlaw.symbolic.activations import leaky_relu, relu
-from varlaw.symbolic.arrays import dimensions, indices, positive, random_array, random_variable
+from varlaw.symbolic.declarations import (
+    dimensions,
+    indices,
+    positive,
+    random_array,
+    random_variable,
+)
 from varlaw.symbolic.latex_reader import ReadingError, context_of, read_chain, read_latex
 from varlaw.symbolic.notation import notation
 from varlaw.symbolic.printers.lines import broken

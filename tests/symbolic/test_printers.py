@@ -8,8 +8,8 @@ from sympy import Integer, Rational, sqrt
 
 from varlaw.derivations.catalogue import entries, find
 from varlaw.derivations.sources import bibliography, source
-from varlaw.symbolic.arrays import dimensions, indices, positive, random_array
 from varlaw.symbolic.assumptions import Assumption, Kind
+from varlaw.symbolic.declarations import dimensions, indices, positive, random_array
 from varlaw.symbolic.derivation import derive
 from varlaw.symbolic.notation import NotationError, default_label, read_label
 from varlaw.symbolic.printers import FORMATS, Account, render

@@ -3,8 +3,9 @@
 import pytest
 from sympy import Eq, Integer, Symbol, sqrt
 
-from varlaw.symbolic.arrays import DeclarationError, dimensions, indices, positive, random_array
+from varlaw.symbolic.arrays import DeclarationError
 from varlaw.symbolic.assumptions import Assumption, Kind
+from varlaw.symbolic.declarations import dimensions, indices, positive, random_array
 from varlaw.symbolic.derivation import RULES, Derivation, RuleError, Step, derive
 from varlaw.symbolic.means import geometric_mean
 from varlaw.symbolic.sequences import IndexProduct, Term
