@@ -15,16 +15,9 @@ from varlaw.checks.report import Proof
 from varlaw.symbolic.arrays import Entry, RandomArray
 from varlaw.symbolic.assumptions import Assumption, Kind
 from varlaw.symbolic.derivation import Step
+from varlaw.symbolic.ranges import Range
 from varlaw.symbolic.sequences import Defined, IndexProduct, Named
-from varlaw.symbolic.terms import (
-    Covariance,
-    Delta,
-    Expectation,
-    IndexSum,
-    Indicator,
-    Range,
-    Variance,
-)
+from varlaw.symbolic.terms import Covariance, Delta, Expectation, IndexSum, Indicator, Variance
 
 Finding = tuple[Proof, str]
 

@@ -21,16 +21,9 @@ from varlaw.checks.means import Means, NotCovered
 from varlaw.checks.polynomials import ONE, ZERO, Monomial, Polynomial
 from varlaw.symbolic.activation import Activation
 from varlaw.symbolic.arrays import Entry, Moment, RandomArray
+from varlaw.symbolic.ranges import Range
 from varlaw.symbolic.sequences import Branch, Defined, IndexProduct, Named, Term
-from varlaw.symbolic.terms import (
-    Covariance,
-    Delta,
-    Expectation,
-    IndexSum,
-    Indicator,
-    Range,
-    Variance,
-)
+from varlaw.symbolic.terms import Covariance, Delta, Expectation, IndexSum, Indicator, Variance
 
 __all__ = ["NotCovered", "Writer", "interchangeable"]
 

@@ -25,16 +25,9 @@ from varlaw.symbolic.latex_algebra import negative, number, power, product
 from varlaw.symbolic.latex_context import Context, Key, context_of, functions
 from varlaw.symbolic.latex_source import MAX_CHARACTERS, flat, plain_source
 from varlaw.symbolic.notation import CORE, MARK
+from varlaw.symbolic.ranges import Range
 from varlaw.symbolic.sequences import Branch, IndexProduct
-from varlaw.symbolic.terms import (
-    Covariance,
-    Delta,
-    Expectation,
-    IndexSum,
-    Indicator,
-    Range,
-    Variance,
-)
+from varlaw.symbolic.terms import Covariance, Delta, Expectation, IndexSum, Indicator, Variance
 
 Node = Tree[Token]
 

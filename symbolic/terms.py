@@ -1,7 +1,6 @@
 """The heads of the mathematics: expectations, sums over indices, Kronecker deltas, indicators."""
 
-import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from sympy import Add, Basic, Expr, Integer, Mul, Symbol, Tuple, nsimplify
@@ -9,46 +8,10 @@ from sympy.core.symbol import Str
 
 from varlaw.symbolic.arrays import Entry
 from varlaw.symbolic.notation import raised, script, written
+from varlaw.symbolic.ranges import Range, fresh, index_key
 
 if TYPE_CHECKING:
     from varlaw.symbolic.derivation import Derivation
-
-
-class Range(Basic):
-    """Pairwise distinct indices that each run from `lower` to `upper`, avoiding `excluded`."""
-
-    @property
-    def indices(self) -> tuple[Symbol, ...]:
-        return tuple(self.args[0].args)
-
-    @property
-    def lower(self) -> Expr:
-        return self.args[1]
-
-    @property
-    def upper(self) -> Expr:
-        return self.args[2]
-
-    @property
-    def excluded(self) -> tuple[Expr, ...]:
-        return tuple(self.args[3].args)
-
-    @property
-    def bounds(self) -> tuple[Expr, Expr]:
-        return self.lower, self.upper
-
-    @property
-    def free_bounds(self) -> set[Basic]:
-        """The symbols in the bounds."""
-        return self.lower.free_symbols | self.upper.free_symbols
-
-    def size(self) -> Expr:
-        """The number of index tuples: a falling factorial."""
-        free = self.upper - self.lower + 1 - len(self.excluded)
-        return Mul(*(free - k for k in range(len(self.indices))))
-
-    def renamed(self, names: Mapping[Basic, Basic]) -> "Range":
-        return Range(*(part.xreplace(names) for part in self.args))
 
 
 class IndexSum(Expr):
@@ -313,7 +276,7 @@ def is_random(expression: Basic) -> bool:
 
 
 def indicator(argument: Expr, relation: str) -> Expr:
-    """1[argument > 0], with relation one of > < =."""
+    """1[argument relation 0] for one of > < =."""
     return Indicator(argument, Str(relation))
 
 
@@ -325,26 +288,3 @@ def factors(expression: Expr) -> tuple[Expr, ...]:
 def terms(expression: Expr) -> tuple[Expr, ...]:
     """The terms of a sum; whatever is not a sum is its own term."""
     return tuple(Add.make_args(expression))
-
-
-def stem(index: Expr) -> str:
-    """The letter of an index: `i` for i1 and i2."""
-    return re.sub(r"\d+$", "", str(index))
-
-
-def index_key(index: Expr) -> tuple[str, int, str]:
-    """Orders i, i1, i2, i10, k."""
-    text = str(index)
-    digits = re.search(r"\d+$", text)
-    return stem(index), int(digits.group()) if digits else 0, text
-
-
-def fresh(like: Iterable[Symbol], taken: set[Basic]) -> Iterator[Symbol]:
-    """New index symbols with the letters of the given ones: i1, i2, ..."""
-    used = {str(symbol) for symbol in taken}
-    for index in like:
-        number = 1
-        while f"{stem(index)}{number}" in used:
-            number += 1
-        used.add(f"{stem(index)}{number}")
-        yield Symbol(f"{stem(index)}{number}", integer=True, positive=True)

@@ -19,7 +19,8 @@ from varlaw.checks.experiments.moments import Number, evaluate, exact, expected,
 from varlaw.checks.sampling import Law
 from varlaw.symbolic.arrays import Entry
 from varlaw.symbolic.declarations import dimensions, indices, positive, random_array
-from varlaw.symbolic.terms import Expectation, IndexSum, Range, Sum, factors, terms
+from varlaw.symbolic.ranges import Range
+from varlaw.symbolic.terms import Expectation, IndexSum, Sum, factors, terms
 
 Powers = tuple[int, int]  # the exponents (a, b) of p[a, b]
 Key = tuple[Powers, ...]  # a product of power sums, in increasing order

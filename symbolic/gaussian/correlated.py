@@ -108,7 +108,12 @@ class Correlated:
                     high + wider,
                     Weight(half, half),
                 )
-                total += mass(flat, 0.0) / (2 * arb.pi()).sqrt()
+                try:
+                    total += mass(flat, 0.0) / (2 * arb.pi()).sqrt()
+                except NotSuited:
+                    raise NoEnclosure(
+                        f"no bound on the fourth moment of {part.program.expression} is known"
+                    ) from None
         return arb(total.upper())
 
     def _inside(self, f: list[Part], g: list[Part], goal: int) -> arb:

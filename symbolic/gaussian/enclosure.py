@@ -38,7 +38,7 @@ def enclose(
     >>> z = Symbol("z")
     >>> sigmoid = Piece(-oo, oo, 1 / (1 + exp(-z)))
     >>> enclose([sigmoid], z, Integer(1), Integer(2), 20).digits
-    '0.69593617867664230264'
+    '0.67505670233756540716'
     """
     if digits < 1:
         raise ValueError(f"digits must be at least 1, not {digits}")

@@ -9,8 +9,9 @@ from varlaw.symbolic.arrays import Entry, Moment
 from varlaw.symbolic.names import suggestion
 from varlaw.symbolic.notation import Notation, NotationError
 from varlaw.symbolic.printers.mathematics import latex
+from varlaw.symbolic.ranges import stem
 from varlaw.symbolic.sequences import Branch, Named, Term
-from varlaw.symbolic.terms import Delta, stem
+from varlaw.symbolic.terms import Delta
 
 INDEXED = (Entry, Term, Named, Branch, Moment)
 

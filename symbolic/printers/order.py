@@ -11,6 +11,7 @@ from typing import Any
 from sympy import Add, Basic, Expr, Function, Integer, Integral, Mul, Number, Pow, Rational, Symbol
 
 from varlaw.symbolic.arrays import Entry, Moment
+from varlaw.symbolic.ranges import index_key
 from varlaw.symbolic.sequences import Branch, IndexProduct, Named, Term
 from varlaw.symbolic.terms import (
     Covariance,
@@ -19,7 +20,6 @@ from varlaw.symbolic.terms import (
     IndexSum,
     Indicator,
     Variance,
-    index_key,
     is_random,
 )
 

@@ -10,10 +10,11 @@ from sympy import Add, Basic, Dummy, Expr, Symbol, Tuple
 from varlaw.symbolic.arrays import Entry, RandomArray, arrays_in
 from varlaw.symbolic.assumptions import Assumption, Kind
 from varlaw.symbolic.derivation import RuleError, Used, rule
+from varlaw.symbolic.ranges import Range, fresh, index_key
 from varlaw.symbolic.rules.expectation import linked, tidy
 from varlaw.symbolic.rules.indices import below
 from varlaw.symbolic.rules.scope import Scope, rewrite
-from varlaw.symbolic.terms import Expectation, IndexSum, Range, factors, fresh, index_key, terms
+from varlaw.symbolic.terms import Expectation, IndexSum, factors, terms
 
 MAX_CASES = 200_000
 

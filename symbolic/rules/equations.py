@@ -15,8 +15,9 @@ from sympy import (
 )
 
 from varlaw.symbolic.derivation import Outcome, RuleError, Used, relation, rule, sign_of
+from varlaw.symbolic.ranges import Range
 from varlaw.symbolic.sequences import Defined, Named
-from varlaw.symbolic.terms import IndexSum, Range, Variance
+from varlaw.symbolic.terms import IndexSum, Variance
 
 
 @rule("algebra", "algebra", checker="algebra")

@@ -8,6 +8,7 @@ from sympy import Add, Dummy, Expr, Integer, Mul, Pow
 from varlaw.symbolic.arrays import Entry, RandomArray, arrays_in
 from varlaw.symbolic.assumptions import Assumption, Kind
 from varlaw.symbolic.derivation import RuleError, Used, rule
+from varlaw.symbolic.ranges import Range, fresh, stem
 from varlaw.symbolic.rules.scope import Scope, rewrite
 from varlaw.symbolic.sequences import Named
 from varlaw.symbolic.terms import (
@@ -15,12 +16,9 @@ from varlaw.symbolic.terms import (
     Expectation,
     IndexSum,
     Indicator,
-    Range,
     Variance,
     factors,
-    fresh,
     is_random,
-    stem,
     terms,
 )
 

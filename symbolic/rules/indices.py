@@ -5,16 +5,10 @@ from sympy import Add, Expr, Mul
 from varlaw.symbolic.arrays import Entry, RandomArray
 from varlaw.symbolic.assumptions import Kind
 from varlaw.symbolic.derivation import RuleError, Used, rule
+from varlaw.symbolic.ranges import index_key
 from varlaw.symbolic.rules.expectation import tidy
 from varlaw.symbolic.rules.scope import Scope, rewrite
-from varlaw.symbolic.terms import (
-    Delta,
-    Expectation,
-    IndexSum,
-    factors,
-    index_key,
-    terms,
-)
+from varlaw.symbolic.terms import Delta, Expectation, IndexSum, factors, terms
 
 
 @rule("kronecker", "different entries are independent with zero mean: only equal indices remain")

@@ -3,8 +3,9 @@
 from sympy import Expr, Integer, Symbol, Tuple, fraction, simplify, together
 
 from varlaw.symbolic.derivation import Outcome, RuleError, Used, relation, rule
+from varlaw.symbolic.ranges import Range
 from varlaw.symbolic.sequences import Branch, IndexProduct
-from varlaw.symbolic.terms import IndexSum, Range
+from varlaw.symbolic.terms import IndexSum
 
 
 @rule("iterate", "by induction over the layers", checker="recurrence", equations=True)

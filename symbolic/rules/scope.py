@@ -7,7 +7,8 @@ from sympy import Expr
 
 from varlaw.symbolic.arrays import Entry
 from varlaw.symbolic.derivation import RuleError
-from varlaw.symbolic.terms import Expectation, IndexSum, Range
+from varlaw.symbolic.ranges import Range
+from varlaw.symbolic.terms import Expectation, IndexSum
 
 
 @dataclass(frozen=True)
