@@ -36,7 +36,7 @@ class Activation(Function):
     @property
     def written_out(self) -> Parts:
         """The parts at this function's own arguments."""
-        return self.parts(*self.args)
+        return self.parts(*self.args, *self.defaults[len(self.args) - 1 :])
 
     @property
     def kinks(self) -> tuple[Expr, ...]:

@@ -52,7 +52,7 @@ class Label:
         r"""The label with indices and a power: `w_{i j}^{2}`, `\left(w^{(1)}_{i}\right)^{2}`."""
         sub = ", ".join(filter(None, (self.sub, indices)))
         if self.square:
-            power = power or "2"
+            power = "" if power == "1" else power or "2"
         body = self.core + script("^", self.sup) + script("_", sub)
         if not power:
             return body

@@ -243,6 +243,11 @@ def test_names_of_libraries(known: str, name: str) -> None:
     assert named_activation(known) is ACTIVATIONS[name]
 
 
+def test_defaults_of_the_table() -> None:
+    """PReLU starts at slope 1/4: E f^2 = (1 + 1/16) / 2."""
+    assert closed_form(prelu(x) ** 2, x, S(0), S(1)) == Rational(17, 32)
+
+
 def test_unknown_activations() -> None:
     with pytest.raises(UnknownActivation, match="did you mean 'relu'"):
         named_activation("rleu")
