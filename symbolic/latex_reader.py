@@ -1,6 +1,6 @@
 r"""Reading LaTeX: the inverse of printing, by our own grammar and into SymPy objects one by one.
 
-    >>> from varlaw.symbolic.arrays import dimensions
+    >>> from varlaw.symbolic.declarations import dimensions
     >>> context = context_of(dimensions("m"), dimensions("n"))
     >>> read_latex(r"\frac{2}{m + n}", context)
     2/(m + n)
