@@ -6,7 +6,7 @@ from varlaw.checks import algebra, induction, pointwise
 from varlaw.checks.moment_proof import prove_moments
 from varlaw.checks.report import Proof, StepReport
 from varlaw.symbolic.arrays import RandomArray, arrays_in
-from varlaw.symbolic.derivation import Derivation, RuleError, Step
+from varlaw.symbolic.derivation import Derivation, RuleError, Step, sign_of
 
 Checker = Callable[[Step, Mapping[str, RandomArray]], tuple[Proof, str]]
 
@@ -39,6 +39,10 @@ def prove_step(step: Step, arrays: Mapping[str, RandomArray]) -> tuple[Proof, st
     wanted = RELATIONS.get(step.checker, "=")
     if step.relation != wanted:
         return Proof.REFUTED, f"a step of this kind shows {wanted!r}, not {step.relation!r}"
+    if step.on_equations:
+        kept = sign_of(step.before) if step.checker == "substitution" else "="
+        if sign_of(step.after) != kept:
+            return Proof.REFUTED, f"the relation becomes {sign_of(step.after)!r}"
     return CHECKERS[step.checker](step, arrays)
 
 

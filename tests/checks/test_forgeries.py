@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from sympy import Eq, Expr, Integer, Rational, Symbol, sqrt
+from sympy import Eq, Expr, Ge, Integer, Rational, Symbol, sqrt
 
 from varlaw.checks.proofs import prove, prove_step
 from varlaw.checks.report import Proof
@@ -124,6 +124,13 @@ def test_the_relation_is_part_of_the_step(name: str, rule: str, relation: str) -
     law = find(name).derivation
     step = next(s for s in law.steps if s.rule == rule)
     assert prove_step(replace(step, relation=relation), arrays_in(law.start))[0] is Proof.REFUTED
+
+
+def test_a_solution_is_an_equation() -> None:
+    law = find("lecun").derivation
+    step = next(s for s in law.steps if s.rule == "solve")
+    wrong = replace(step, after=Ge(step.after.lhs, step.after.rhs, evaluate=False))
+    assert prove_step(wrong, arrays_in(law.start))[0] is Proof.REFUTED
 
 
 def test_an_asymptotic_has_a_sign() -> None:
