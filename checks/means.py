@@ -139,7 +139,7 @@ class Means:
             return Polynomial.number(1)
         if order % 2 and (array.has(Kind.SYMMETRIC) or (order == 1 and array.zero_mean)):
             return Polynomial({})
-        if not array.has(Kind.IDENTICAL):
+        if indices and not array.has(Kind.IDENTICAL):
             return Polynomial.atom(("moment", array.name, order, indices))
         _, mean, scale, higher, *_ = array.args
         declared = {int(k): v for k, v in higher.args}

@@ -285,9 +285,10 @@ def identical(state: Expr, used: Used) -> Expr:
         if value == 0 and order % 2 and (order == 1 or array.has(Kind.SYMMETRIC)):
             used.add(array.centred)
             return value
-        if not array.has(Kind.IDENTICAL):
+        if entry.indices and not array.has(Kind.IDENTICAL):
             return part
-        used.add(array.assumption(Kind.IDENTICAL))
+        if entry.indices:
+            used.add(array.assumption(Kind.IDENTICAL))
         if order == 2 and array.zero_mean and array.scale == "variance":
             used.add(array.centred)
         if order > 2 and array.has(Kind.GAUSSIAN):
