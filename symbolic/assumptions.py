@@ -37,15 +37,3 @@ class Assumption:
     def representable(self) -> bool:
         """Whether dropping it can be tried out in a finite model."""
         return self.kind is not Kind.WIDE
-
-
-def implies(strong: Assumption, weak: Assumption) -> bool:
-    """Whether `strong` contains `weak` (symmetric implies zero mean, and so on)."""
-    if strong == weak:
-        return True
-    if set(strong.subjects) != set(weak.subjects):
-        return False
-    return (strong.kind, weak.kind) in {
-        (Kind.SYMMETRIC, Kind.ZERO_MEAN),
-        (Kind.INDEPENDENT, Kind.UNCORRELATED),
-    }

@@ -45,6 +45,10 @@ def closed_form(f: Expr, x: Symbol, mean: Expr, variance: Expr) -> Expr:
 def _integral(shape: Shape, lower: Expr, upper: Expr, mean: Expr, variance: Expr) -> Expr:
     """E of one term on an interval, by completing the square."""
     precision = 1 / variance - 2 * shape.quadratic
+    if precision.is_nonpositive and lower.is_finite and upper.is_finite:
+        raise NotClosed(
+            f"no closed form is known with exp({shape.quadratic} x^2) between two points"
+        )
     if precision.is_nonpositive:
         raise Divergent(f"exp({shape.quadratic} x^2) grows too fast for the variance {variance}")
     if not precision.is_positive:

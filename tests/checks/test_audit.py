@@ -10,7 +10,7 @@ from varlaw.checks.audit import audit, claims, counter_example, sufficient
 from varlaw.checks.worlds import FACTOR, NORMAL, OFFSET, SKEWED, SYMMETRIC
 from varlaw.derivations.catalogue import entries, find, parse_assumption
 from varlaw.symbolic.arrays import arrays_in
-from varlaw.symbolic.assumptions import Assumption, Kind, implies
+from varlaw.symbolic.assumptions import Assumption, Kind
 from varlaw.symbolic.terms import Expectation
 
 
@@ -141,11 +141,6 @@ def test_a_wrong_law_is_broken_by_a_finite_model() -> None:
     assert counter_example(
         None, start, end + Symbol("m", integer=True, positive=True) - 1, arrays_in(start)
     )
-
-
-def test_the_order_of_implication() -> None:
-    symmetric, centred = (Assumption(k, ("w",)) for k in (Kind.SYMMETRIC, Kind.ZERO_MEAN))
-    assert implies(symmetric, centred) and not implies(centred, symmetric)
 
 
 def test_models_keep_what_implies_nothing_of_the_dropped_assumption() -> None:
