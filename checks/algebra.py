@@ -1,6 +1,7 @@
 """Proofs of steps that are algebra: normal forms, solved equations, sums, minima, limits."""
 
 from collections.abc import Mapping
+from math import prod
 
 from sympy import (
     Add,
@@ -10,6 +11,7 @@ from sympy import (
     Integral,
     Mul,
     Poly,
+    PolynomialError,
     Pow,
     Symbol,
     cancel,
@@ -23,11 +25,15 @@ from varlaw.checks.report import Proof
 from varlaw.symbolic.arrays import RandomArray
 from varlaw.symbolic.assumptions import Kind
 from varlaw.symbolic.derivation import Step
+from varlaw.symbolic.gaussian.balls import NoEnclosure
+from varlaw.symbolic.gaussian.values import value_of
 from varlaw.symbolic.sequences import Defined, IndexProduct, Named, Term
 from varlaw.symbolic.terms import Expectation, IndexSum, Variance
 
 Finding = tuple[Proof, str]
 Arrays = Mapping[str, RandomArray]
+
+ENOUGH = 15  # digits that tell the sign of a coefficient
 
 
 def opened(expression: Basic) -> Expr:
@@ -112,6 +118,28 @@ def _numerically(difference: Expr) -> Finding:
     return Proof.UNCHECKED, "no normal form decides it"
 
 
+def sign_known(e: Expr) -> int:
+    """1 or -1 for the sign of an expression, by its parts or its coefficients' balls; else 0."""
+    if e.is_positive or e.is_negative:
+        return 1 if e.is_positive else -1
+    if isinstance(e, (Named, Defined)):
+        return sign_known(opened(e))
+    if isinstance(e, Pow) and e.exp.is_real:
+        below = sign_known(e.base)
+        return 1 if below > 0 or (below and e.exp.is_even) else below * bool(e.exp.is_odd)
+    if isinstance(e, Mul):
+        return prod(map(sign_known, e.args))
+    if not all(symbol.is_positive for symbol in e.free_symbols):
+        return 0
+    symbols = sorted(e.free_symbols, key=str)
+    try:
+        parts = Poly(e, *symbols).coeffs() if symbols else [e]
+        values = [value_of(opened(part), ENOUGH) for part in parts]
+    except (PolynomialError, NoEnclosure):
+        return 0
+    return all(value > 0 for value in values) - all(value < 0 for value in values)
+
+
 def prove_requirement(step: Step, arrays: Arrays) -> Finding:
     """A requirement or choice is no consequence; only its form is looked at."""
     if step.before.rhs in (step.after.lhs, step.after.rhs):
@@ -127,10 +155,10 @@ def prove_solution(step: Step, arrays: Arrays) -> Finding:
         return Proof.REFUTED, f"{unknown} is not a positive unknown of the equation"
     if not is_zero(gap.xreplace({unknown: value})):
         return Proof.REFUTED, f"{unknown} = {value} does not solve the equation"
-    if not value.is_positive:
+    if sign_known(value) != 1:
         return Proof.REFUTED, f"{value} is not known to be positive"
     slope = cancel(together(diff(gap, unknown)))
-    if slope.is_positive or slope.is_negative:
+    if sign_known(slope):
         return Proof.PROVED, "substituted back; strictly monotone for a positive unknown, so unique"
     return Proof.UNCHECKED, f"the sign of the slope {slope} is not clear"
 

@@ -19,13 +19,13 @@ class NotCovered(ValueError):
     """An expression cannot be written out, or only at too great a cost."""
 
 
-def _holds_entry(part: Any) -> bool:
+def holds_entry(part: Any) -> bool:
     """Whether an atom is made of entries of random arrays."""
     if isinstance(part, Polynomial):
-        return any(_holds_entry(atom) for monomial in part.terms for atom, _ in monomial)
+        return any(holds_entry(atom) for monomial in part.terms for atom, _ in monomial)
     if isinstance(part, (tuple, frozenset)):
         named = isinstance(part, tuple) and part and part[0] in RANDOM
-        return bool(named) or any(map(_holds_entry, part))
+        return bool(named) or any(map(holds_entry, part))
     return False
 
 
@@ -58,7 +58,7 @@ class Means:
 
     def _mean(self, monomial: Monomial) -> Polynomial:
         fixed = frozenset((a, e) for a, e in monomial if a[0] not in RANDOM)
-        if any(_holds_entry(atom) for atom, _ in fixed):
+        if any(holds_entry(atom) for atom, _ in fixed):
             raise NotCovered("an expectation of something else than powers of entries")
         random = [(a, e) for a, e in monomial if a[0] in ("entry", "function")]
         events = {a for a, _ in monomial if a[0] == "event"}

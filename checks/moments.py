@@ -15,9 +15,9 @@ from math import factorial
 from typing import Any
 
 from flint import fmpq
-from sympy import Add, Basic, Expr, Integer, Mul, Pow, Symbol
+from sympy import Add, Basic, Expr, Function, Integer, Mul, NumberSymbol, Pow, Symbol
 
-from varlaw.checks.means import Means, NotCovered
+from varlaw.checks.means import Means, NotCovered, holds_entry
 from varlaw.checks.polynomials import ONE, ZERO, Monomial, Polynomial
 from varlaw.symbolic.activation import Activation
 from varlaw.symbolic.arrays import Entry, Moment, RandomArray
@@ -80,6 +80,8 @@ class Writer:
             case Activation():
                 inside, rest = self.value(e.args[0], at), e.args[1:]
                 return Polynomial.atom(("function", type(e).__name__, inside, rest))
+            case Function() | NumberSymbol():
+                return self._function(e, at)
             case Expectation():
                 return self.means.expectation(self.value(e.args[0], at))
             case Variance():
@@ -122,6 +124,15 @@ class Writer:
     def _indicator(self, e: Indicator, at: Environment) -> Polynomial:
         inside = self.value(e.args[0], at)
         return Polynomial.atom(("event", e.relation, inside))
+
+    def _function(self, e: Expr, at: Environment) -> Polynomial:
+        """Any other function: an atom, a random one if it is made of entries."""
+        inside = tuple(self.value(part, at) for part in e.args)
+        if not any(map(holds_entry, inside)):
+            return Polynomial.atom(("value", str(e.func if e.args else e), inside))
+        if len(inside) > 1:
+            raise NotCovered(f"cannot write out {e}")
+        return Polynomial.atom(("function", type(e).__name__, inside[0], ()))
 
     def _power(self, base: Expr, exponent: Expr, at: Environment) -> Polynomial:
         """The power; exponents with symbols in them give one atom for each symbol."""

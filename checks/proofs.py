@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
-from varlaw.checks import algebra, induction, pointwise
+from varlaw.checks import algebra, gaussian, induction, numbers, pointwise
 from varlaw.checks.moment_proof import prove_moments
 from varlaw.checks.report import Proof, StepReport
 from varlaw.symbolic.arrays import RandomArray, arrays_in
@@ -12,6 +12,10 @@ Checker = Callable[[Step, Mapping[str, RandomArray]], tuple[Proof, str]]
 
 CHECKERS: dict[str, Checker] = {
     "moments": prove_moments,
+    "below": gaussian.prove_below,
+    "digits": numbers.prove_digits,
+    "root": numbers.prove_root,
+    "gaussian": gaussian.prove_gaussian,
     "pointwise": pointwise.prove_pointwise,
     "signs": pointwise.prove_signs,
     "assumption": pointwise.prove_no_atom,
@@ -31,7 +35,7 @@ CHECKERS: dict[str, Checker] = {
 }
 
 
-RELATIONS = {"inequality": ">=", "concentration": "->", "asymptotic": "~"}
+RELATIONS = {"below": "<", "inequality": ">=", "concentration": "->", "asymptotic": "~"}
 
 
 def prove_step(step: Step, arrays: Mapping[str, RandomArray]) -> tuple[Proof, str]:

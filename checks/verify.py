@@ -71,7 +71,7 @@ def reason(name: str) -> Reasoning:
     problems = [
         f"step {k} ({s.rule}): {s.why}"
         for k, s in enumerate(steps, 1)
-        if s.outcome is not Proof.PROVED
+        if s.outcome in (Proof.UNCHECKED, Proof.REFUTED)
     ]
     if stopped:
         return Reasoning("", steps, (), (), (*problems, stopped), time.perf_counter() - began)

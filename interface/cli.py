@@ -265,6 +265,9 @@ def verify(laws: tuple[str, ...], form: str, verbose: bool, **options: Any) -> E
     show_default=True,
     help="Significant digits, all of them proved.",
 )
+@click.option(
+    "--steps", is_flag=True, help="Show how the closed form is derived, each step checked."
+)
 @_formats("text", "latex", "json")
 def gaussian_moment(expression: str, form: str, **options: Any) -> None:
     """The mean of a function of a Gaussian variable: exactly where possible, and proved digits.
@@ -277,7 +280,11 @@ def gaussian_moment(expression: str, form: str, **options: Any) -> None:
     if form == "json":
         say_json(moments.record(found))
     else:
-        say(moments.latex(found) if form == "latex" else moments.text(found))
+        say(
+            moments.latex(found)
+            if form == "latex"
+            else moments.text(found, min(_width() or 100, 100))
+        )
 
 
 def _width() -> int | None:

@@ -1,9 +1,10 @@
 """Gaussian moments on the command line: `varlaw moment`."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -11,35 +12,61 @@ from varlaw.symbolic.gaussian.decimals import Enclosed
 from varlaw.symbolic.gaussian.moment import Moment, moment
 from varlaw.symbolic.language_text import typed
 
+if TYPE_CHECKING:
+    from varlaw.checks.report import StepReport
+    from varlaw.symbolic.derivation import Derivation
+
 
 @dataclass(frozen=True)
 class Answer:
-    """A moment with its digits, none where it depends on parameters, and how long it took."""
+    """A moment with its digits, none where it depends on parameters, and how long it took.
+
+    `steps` is its derivation, if that was asked for, and `proofs` what the checkers say of it.
+    """
 
     moment: Moment
     enclosed: Enclosed | None
     seconds: float
+    steps: "Derivation | None" = None
+    proofs: "tuple[StepReport, ...]" = ()
 
 
 def answer(
-    function: str, mean: str, variance: str, digits: int, positive: Sequence[str], **options: Any
+    function: str,
+    mean: str,
+    variance: str,
+    digits: int,
+    positive: Sequence[str],
+    steps: bool,
+    **options: Any,
 ) -> Answer:
     """The moment of a function, or a usage error."""
     start = perf_counter()
     try:
         found = moment(function, mean, variance, positive=positive, **options)
         enclosed = None if found.symbolic else found.digits(digits)
+        seconds = perf_counter() - start
+        return Answer(found, enclosed, seconds, *(_steps(found) if steps else ()))
     except ValueError as error:
         raise click.UsageError(str(error)) from error
-    return Answer(found, enclosed, perf_counter() - start)
 
 
-def text(answer: Answer) -> str:
-    """The moment, its closed form and its digits, a line each."""
+def _steps(found: Moment) -> "tuple[Derivation, tuple[StepReport, ...]]":
+    from varlaw.checks.proofs import prove
+    from varlaw.symbolic.gaussian.steps import steps_of
+
+    derivation = steps_of(found)
+    return derivation, prove(derivation)
+
+
+def text(answer: Answer, width: int = 100) -> str:
+    """The moment, its closed form or its derivation, and its digits."""
     found, enclosed = answer.moment, answer.enclosed
     law = f"{typed(found.variable)} ~ N({typed(found.mean)}, {typed(found.variance)})"
     lines = [f"{found.text} for {law}"]
-    if found.exact is not None:
+    if answer.steps is not None:
+        lines += ["", answer.steps.to_text(width=width).rstrip(), "", _told(answer.proofs)]
+    elif found.exact is not None:
         lines.append(f"  = {typed(found.exact)}")
     if enclosed is not None and (found.exact is None or not found.exact.is_Integer):
         error = "" if enclosed.radius == "0" else f" +- {enclosed.radius}"
@@ -47,8 +74,17 @@ def text(answer: Answer) -> str:
     return "\n".join(lines)
 
 
+def _told(proofs: "tuple[StepReport, ...]") -> str:
+    """How many steps there are, and what their checkers say."""
+    outcomes = Counter(str(report.outcome) for report in proofs)
+    said = ", ".join(f"{count} {outcome}" for outcome, count in outcomes.items())
+    return f"{len(proofs)} step{'s' * (len(proofs) != 1)}: {said}"
+
+
 def latex(answer: Answer) -> str:
-    """The moment, its closed form and its digits as one formula."""
+    """The moment, its closed form and its digits as one formula; or its derivation."""
+    if answer.steps is not None:
+        return answer.steps.to_latex(standalone=False).rstrip()
     from varlaw.symbolic.printers.mathematics import SIGNS
     from varlaw.symbolic.printers.mathematics import latex as written
 
@@ -69,7 +105,7 @@ def latex(answer: Answer) -> str:
 def record(answer: Answer) -> Mapping[str, Any]:
     """The moment as a record; `digits` and `radius` are empty where there are parameters."""
     found, enclosed = answer.moment, answer.enclosed
-    return {
+    written: dict[str, Any] = {
         "schema": "varlaw.moment",
         "version": 1,
         "expression": typed(found.function),
@@ -79,3 +115,10 @@ def record(answer: Answer) -> Mapping[str, Any]:
         "method": found.method,
         "seconds": round(answer.seconds, 6),
     }
+    if answer.steps is not None:
+        steps = answer.steps.to_json()["steps"]
+        written["steps"] = [
+            step | {"proof": str(report.outcome), "why": report.why}
+            for step, report in zip(steps, answer.proofs, strict=True)
+        ]
+    return written

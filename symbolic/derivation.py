@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from sympy import Basic, Eq, Expr, Ge, Le
+from sympy import Basic, Eq, Expr, Ge, Le, Lt
 from sympy.core.symbol import Str
 
 from varlaw.symbolic.assumptions import Assumption
@@ -103,6 +103,8 @@ def relation(left: Expr, right: Expr, kind: str) -> Any:
             return Ge(left, right, evaluate=False)
         case "<=":
             return Le(left, right, evaluate=False)
+        case "<":
+            return Lt(left, right, evaluate=False)
         case _:
             return Arrow(left, right, Str(kind))
 

@@ -6,9 +6,11 @@ from typing import Any
 
 from sympy import Basic, Dummy, Expr, Function, Symbol, sqrt
 
+import varlaw.symbolic.activations
 import varlaw.symbolic.means  # noqa: F401  (its functions are among those found)
 from varlaw.symbolic.activation import Activation
 from varlaw.symbolic.arrays import Entry, Moment, RandomArray
+from varlaw.symbolic.gaussian.balls import FUNCTIONS
 from varlaw.symbolic.latex_source import flat
 from varlaw.symbolic.notation import PLAIN, Label, Notation, joined
 from varlaw.symbolic.sequences import Branch, Defined, Named, Term
@@ -112,8 +114,8 @@ def key(label: Label) -> Key:
 
 
 def functions() -> dict[str, type[Function]]:
-    """The functions that the project defines, by the label they are printed with."""
-    found: dict[str, type[Function]] = {}
+    """The functions that are read, by the label they are printed with."""
+    found: dict[str, type[Function]] = {kind.__name__: kind for kind in FUNCTIONS}
     waiting: list[Any] = [Activation, Defined]
     while waiting:
         kind = waiting.pop()

@@ -15,11 +15,12 @@ from typing import Any
 
 from lark import Lark, Token, Tree
 from lark.exceptions import UnexpectedInput
-from sympy import Add, Dummy, Expr, Integral, Pow, Symbol, Tuple, oo, sqrt
+from sympy import Add, Dummy, E, Expr, Integral, Pow, Symbol, Tuple, oo, pi, sqrt
 from sympy.core.symbol import Str
 
 from varlaw.symbolic.arrays import Moment
 from varlaw.symbolic.derivation import relation
+from varlaw.symbolic.digits import Digits
 from varlaw.symbolic.language import MAX_DEPTH, ReadingError
 from varlaw.symbolic.latex_algebra import negative, number, power, product
 from varlaw.symbolic.latex_context import Context, Key, context_of, functions
@@ -27,11 +28,19 @@ from varlaw.symbolic.latex_source import MAX_CHARACTERS, flat, plain_source
 from varlaw.symbolic.notation import CORE, MARK
 from varlaw.symbolic.ranges import Range
 from varlaw.symbolic.sequences import Branch, IndexProduct
-from varlaw.symbolic.terms import Covariance, Delta, Expectation, IndexSum, Indicator, Variance
+from varlaw.symbolic.terms import (
+    Covariance,
+    Delta,
+    Expectation,
+    IndexSum,
+    Indicator,
+    Slope,
+    Variance,
+)
 
 Node = Tree[Token]
 
-SIGNS = {"=": "=", r"\ge": ">=", r"\le": "<=", r"\to": "->", r"\sim": "~"}
+SIGNS = {"=": "=", "<": "<", r"\ge": ">=", r"\le": "<=", r"\to": "->", r"\sim": "~"}
 HEADS = {"E": (Expectation, 1), "Var": (Variance, 1), "Cov": (Covariance, 2)}
 
 __all__ = ["Context", "ReadingError", "context_of", "read_chain", "read_latex"]
@@ -125,14 +134,21 @@ class _Builder:
                 if len(parts) > 1:
                     raise ReadingError("a list in brackets is no value")
                 return self.value(parts[0], depth + 1)
+            case "digits":
+                return Digits(str(parts[0]))
             case "number":
                 return number(str(parts[0]))
+            case "circle":
+                return pi
             case "infinity":
                 return oo
             case "function":
                 return self.function(node, depth)
             case "indicator":
                 return self.indicator(node, depth)
+            case "slope":
+                *_, by, of = parts
+                return Slope(self.value(of, depth + 1), self.value(by, depth + 1))
             case "sum_over" | "product_over" | "integral":
                 return self.large(node, depth)
             case "mark":
@@ -305,6 +321,8 @@ class _Builder:
             return Delta(*pair)
         if self.branch(node, depth):
             raise ReadingError("a function such as F_t without its argument")
+        if core == "e" and not sub:
+            return self._raised(E, upper, depth)
         raise ReadingError(f"unknown name {self.text(node)!r}")
 
     def _raised(self, value: Expr, exponent: Any, depth: int) -> Expr:

@@ -18,6 +18,7 @@ _SAME = {
     r"\\(?:leq|leqslant)": r"\\le",
     r"\\(?:rightarrow|longrightarrow)": r"\\to",
     r"\\ne": r"\\neq",
+    r"\\(?:ldots|cdots)": r"\\dots",
     r"\\lt": "<",
     r"\\gt": ">",
     r"\\operatorname\*": r"\\operatorname",

@@ -161,6 +161,25 @@ class Covariance(_Head):
         return Expr.__new__(cls, operand(left, cls.symbol), operand(right, cls.symbol))
 
 
+class Slope(Expr):
+    """The derivative of an expectation by the variance of its variable."""
+
+    is_real = True
+    is_commutative = True
+
+    def __new__(cls, of: Expr, by: Symbol) -> Expr:
+        return Expr.__new__(cls, of, by)
+
+    def _sympystr(self, printer: Any) -> str:
+        of, by = map(printer.doprint, self.args)
+        return f"d/d{by} {of}"
+
+    def _latex(self, printer: Any, exp: str | None = None) -> str:
+        of, by = map(printer.doprint, self.args)
+        body = rf"\frac{{\mathrm{{d}}}}{{\mathrm{{d}} {by}}} {of}"
+        return body if exp is None else rf"\left({body}\right)^{{{exp}}}"
+
+
 class Delta(Expr):
     """The Kronecker delta of two indices."""
 
@@ -206,11 +225,23 @@ class Indicator(Expr):
     def _eval_power(self, exponent: Expr) -> Expr | None:
         return self if exponent.is_positive else None
 
+    def sides(self) -> tuple[Expr, str, Expr]:
+        """The event with what is not random on the right: z - 6 > 0 as z > 6."""
+        argument, relation = self.args[0], self.relation
+        left = Add(*(term for term in terms(argument) if is_random(term)))
+        if left == 0 or left == argument:
+            return argument, relation, Integer(0)
+        if left.could_extract_minus_sign():
+            return -left, {">": "<", "<": ">", "=": "="}[relation], argument - left
+        return left, relation, left - argument
+
     def _sympystr(self, printer: Any) -> str:
-        return f"1[{printer.doprint(self.args[0])} {self.relation} 0]"
+        left, sign, right = self.sides()
+        return f"1[{printer.doprint(left)} {sign} {printer.doprint(right)}]"
 
     def _latex(self, printer: Any, exp: str | None = None) -> str:
-        return rf"\mathbf{{1}}\left[{printer.doprint(self.args[0])} {self.relation} 0\right]"
+        left, sign, right = self.sides()
+        return rf"\mathbf{{1}}\left[{printer.doprint(left)} {sign} {printer.doprint(right)}\right]"
 
 
 def Sum(summand: Expr, *limits: tuple[Any, Any, Any]) -> Expr:

@@ -85,7 +85,7 @@ class Normal:
     def _moment(self, n: int, erfs: tuple[Affine, ...], memory: dict) -> Expr:  # type: ignore[type-arg]
         key = (n, erfs)
         if key not in memory:
-            memory[key] = self._chance(erfs) if n == 0 else self._lowered(n, erfs, memory)
+            memory[key] = self.chance(erfs) if n == 0 else self._lowered(n, erfs, memory)
         return memory[key]
 
     def _lowered(self, n: int, erfs: tuple[Affine, ...], memory: dict) -> Expr:  # type: ignore[type-arg]
@@ -112,7 +112,7 @@ class Normal:
             value *= erf(alpha * point + beta)
         return value
 
-    def _chance(self, erfs: tuple[Affine, ...]) -> Expr:
+    def chance(self, erfs: tuple[Affine, ...]) -> Expr:
         """E[Prod erf; lower < X < upper]."""
         if not erfs:
             return self._below(self.upper) - self._below(self.lower)

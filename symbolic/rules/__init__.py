@@ -5,7 +5,9 @@ from varlaw.symbolic.rules import (
     coincidences,
     equations,
     expectation,
+    gaussian,
     indices,
+    numbers,
     recurrences,
     signs,
 )
@@ -15,7 +17,9 @@ __all__ = [
     "coincidences",
     "equations",
     "expectation",
+    "gaussian",
     "indices",
+    "numbers",
     "recurrences",
     "signs",
 ]

@@ -31,7 +31,7 @@ def algebra(state: Expr, used: Used, form: str = "expand") -> Expr:
         case "cancel":
             return state.cancel()
         case "expand":
-            return state.expand()
+            return state.expand(power_exp=False)
         case _:
             raise RuleError(f"unknown form {form!r}; use expand, factor, together or cancel")
 

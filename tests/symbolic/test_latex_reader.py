@@ -229,7 +229,7 @@ WRONG = [
     ("x_{i j}", "unknown name"),
     ("(a, b)", "a list in brackets"),
     ("F_k", "without its argument"),
-    ("a < b", "not read here"),
+    ("a > b", "not read here"),
     (r"\mathbf{1}[x_i \ge 0]", "not read in an indicator"),
     (r"w_\prime", "unknown name"),
 ]
