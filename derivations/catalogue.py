@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from varlaw.symbolic.printers.account import Account
 
 PACKAGE = "varlaw.derivations"
-TUPLES = ("sources", "usual", "rests_on", "symbols")
+TEXTS = ("sources", "usual", "rests_on", "symbols")
+Pitfall = tuple[str, str, str]
 
 _LAYER = (
     "m: the fan-in",
@@ -69,6 +70,7 @@ class Entry:
     rests_on: tuple[str, ...] = ()
     note: str = ""
     symbols: tuple[str, ...] = ()
+    pitfalls: tuple[Pitfall, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -210,13 +212,15 @@ def law(
     rests_on: tuple[str, ...] = (),
     note: str = "",
     symbols: tuple[str, ...] = (),
+    pitfalls: tuple[Pitfall, ...] = (),
 ) -> Callable[[Callable[[], "Derivation"]], Law]:
     """Make the function that gives a derivation into the law called `name`.
 
-    `symbols` says what is meant by symbols that the formulas do not explain, ("h_j: the output",).
+    `symbols` says what is meant by symbols that the formulas do not explain, ("h_j: the output",);
+    `pitfalls` are (usual telling, what is right, the number that shows it), three texts each.
     All arguments are literals, so that `entries` can read them from the source without running it.
     """
-    entry = Entry(name, family, title, regime, sources, usual, rests_on, note, symbols)
+    entry = Entry(name, family, title, regime, sources, usual, rests_on, note, symbols, pitfalls)
 
     def make(build: Callable[[], "Derivation"]) -> Law:
         if _LAWS.setdefault(name, made := Law(entry, build)) is not made:
@@ -227,7 +231,7 @@ def law(
 
 
 _LAWS: dict[str, Law] = {}
-_FIELDS = {field.name: field.name in TUPLES for field in fields(Entry)}
+_FIELDS = {field.name for field in fields(Entry)}
 
 
 def _sources() -> Iterator[tuple[str, str]]:
@@ -279,14 +283,26 @@ def _entry(decorator: str) -> Entry:
             given[name] = ast.literal_eval(keyword.value)
         except ValueError:
             raise ValueError(f"{name} is not literal") from None
-        texts = given[name] if _FIELDS[name] else (given[name],)
-        if not isinstance(texts, tuple) or not all(isinstance(text, str) for text in texts):
-            kind = "a tuple of texts" if _FIELDS[name] else "a text"
-            raise TypeError(f"{name} is {kind}, not {given[name]!r}")
+        if wrong := _unfit(name, given[name]):
+            raise TypeError(f"{name} is {wrong}, not {given[name]!r}")
     for field in fields(Entry):
         if field.default is MISSING and field.name not in given:
             raise TypeError(f"it lacks the argument {field.name!r}")
     return Entry(**given)
+
+
+def _unfit(name: str, value: Any) -> str:
+    """What an argument should be, if it is not."""
+
+    def texts(found: Any) -> bool:
+        return isinstance(found, tuple) and all(isinstance(text, str) for text in found)
+
+    if name == "pitfalls":
+        triples = isinstance(value, tuple) and all(texts(v) and len(v) == 3 for v in value)
+        return "" if triples else "a tuple of (telling, right, number), three texts each"
+    if name in TEXTS:
+        return "" if texts(value) else "a tuple of texts"
+    return "" if isinstance(value, str) else "a text"
 
 
 def known(name: str) -> Entry:

@@ -32,6 +32,13 @@ def pre_activation(x: RandomArray, w: RandomArray, column: Expr = j) -> Named:
     regime="at initialisation, exactly at finite width",
     sources=("lecun1998",),
     usual=("x: zero mean", "x: independent entries", "w: Gaussian"),
+    pitfalls=(
+        (
+            "the inputs have zero mean",
+            "only their second moment matters; ReLU features of mean 0.4 are kept as well",
+            "E[y^2] = E[x^2] at any mean",
+        ),
+    ),
 )
 def lecun() -> Derivation:
     x, w = inputs(), random_array("w", mean=0, second_moment="s2")

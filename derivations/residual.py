@@ -29,6 +29,13 @@ l, t = (Symbol(name, integer=True, nonnegative=True) for name in "lt")  # noqa: 
     sources=("vaswani2017",),
     usual=("F independent of x", "x: zero mean", "F: zero mean"),
     note="The source is background: it introduces the residual sum.",
+    pitfalls=(
+        (
+            "x and F are independent",
+            "F is a function of x; zero covariance is what counts",
+            "Cov(x, F) = 0",
+        ),
+    ),
 )
 def residual_sum() -> Derivation:
     x = random_variable("x", variance="v")

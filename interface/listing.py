@@ -76,6 +76,10 @@ def _described(law: "Law") -> dict[str, Any]:
         "regime": law.entry.regime,
         "assumptions": [str(assumption) for assumption in law.declared],
         "sources": list(law.entry.sources),
+        "pitfalls": [
+            {"telling": telling, "right": right, "number": number}
+            for telling, right, number in law.entry.pitfalls
+        ],
     }
 
 
@@ -103,6 +107,9 @@ def show_text(law: "Law", width: int, audit: bool = False) -> str:
         "rests on": ", ".join(law.entry.rests_on),
     }
     shown = [_labelled(label, text, width) for label, text in rows.items() if text]
+    for telling, right, number in law.entry.pitfalls:
+        shown.append(_labelled("pitfall", f"the telling: {telling}", width))
+        shown.append(_labelled("", f"what is right: {right} ({number})", width))
     if audit:
         from varlaw.evidence import answered
 

@@ -92,3 +92,10 @@ def test_verify_finds_what_is_not_there(
     monkeypatch.setattr(catalogue, "entries", lambda: spoilt)
     with pytest.raises(CatalogueError, match=message):
         verify(["he"], steps_only=True)
+
+
+@pytest.mark.parametrize("pitfalls", ['("a", "b", "c")', '(("a", "b"),)', '"a"'])
+def test_pitfalls_are_triples_of_texts(pitfalls):
+    given = 'name="a", family="b", title="c", regime="d", sources=("e",)'
+    with pytest.raises(TypeError, match="telling, right, number"):
+        catalogue._entry(f"law({given}, pitfalls={pitfalls})")

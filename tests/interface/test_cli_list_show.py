@@ -13,7 +13,7 @@ from varlaw import listing
 from varlaw.derivations import catalogue
 from varlaw.derivations.catalogue import entries, find
 
-KEYS = {"name", "family", "title", "statement", "regime", "assumptions", "sources"}
+KEYS = {"name", "family", "title", "statement", "regime", "assumptions", "sources", "pitfalls"}
 SOURCES = Path(catalogue.__file__).parent
 
 
