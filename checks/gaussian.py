@@ -29,6 +29,7 @@ from sympy import (
 from varlaw.checks.algebra import is_zero, opened
 from varlaw.checks.moment_proof import recorded
 from varlaw.checks.report import Proof
+from varlaw.symbolic.activation import Activation
 from varlaw.symbolic.arrays import Entry, Moment, RandomArray
 from varlaw.symbolic.assumptions import Kind
 from varlaw.symbolic.derivation import Step
@@ -37,6 +38,7 @@ from varlaw.symbolic.gaussian.enclosure import enclose
 from varlaw.symbolic.gaussian.integrand import Variable
 from varlaw.symbolic.gaussian.pieces import NotClosed, pieces_of
 from varlaw.symbolic.gaussian.values import combined
+from varlaw.symbolic.language_functions import at_number
 from varlaw.symbolic.rules.expectation import linked
 from varlaw.symbolic.rules.gaussian import Lemma
 from varlaw.symbolic.terms import Expectation, Slope, factors, indicator
@@ -275,13 +277,19 @@ def _value(side: Expr, variable: Variable, point: Point) -> arb:
     fixed = point | {e: Rational(3 + 2 * k, 7) for k, e in enumerate(sorted(others, key=str))}
 
     def number(e: Expr) -> Expr:
-        return opened(e).xreplace(fixed) if isinstance(e, Expr) else e
+        value = opened(e).xreplace(fixed)
+        return value.replace(lambda part: isinstance(part, Activation), settled)
 
     mean, variance = number(variable.mean), number(variable.variance)
 
     heads = {e: _mean(e, entry, x, number, mean, variance) for e in side.atoms(Expectation)}
     names = {head: Symbol(f"value{k}", real=True) for k, head in enumerate(heads)}
     return combined(number(side.xreplace(names)), {names[e]: v for e, v in heads.items()})
+
+
+def settled(activation: Activation) -> Expr:
+    """An activation of a number as its value."""
+    return at_number(activation) if activation.args[0].is_number else activation
 
 
 def _mean(

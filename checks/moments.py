@@ -106,6 +106,8 @@ class Writer:
                 return self._power(e.args[0], e.args[1], at)
             case _ if e.is_Rational:
                 return Polynomial.number(fmpq(int(e.p), int(e.q)))
+            case _ if not e.atoms(Entry, IndexSum):
+                return self._function(e, at)
             case _:
                 raise NotCovered(f"cannot write out {e}")
 

@@ -7,7 +7,7 @@ the certificate of a step holds them, with what proves them.
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from sympy import Dummy, Expr, erf, exp, factor, sqrt
+from sympy import Dummy, Expr, Mul, erf, exp, factor, sqrt
 
 from varlaw.symbolic.arrays import Entry
 from varlaw.symbolic.assumptions import Assumption, Kind
@@ -25,7 +25,7 @@ from varlaw.symbolic.gaussian.integrand import (
 from varlaw.symbolic.gaussian.pieces import NotClosed
 from varlaw.symbolic.gaussian.sums import Shape
 from varlaw.symbolic.rules.expectation import linked
-from varlaw.symbolic.terms import Expectation, Slope
+from varlaw.symbolic.terms import Expectation, Slope, factors
 
 
 @dataclass(frozen=True)
@@ -259,13 +259,13 @@ def condition(state: Expr, used: Used, over: Entry) -> Outcome:
         if any(linked(over.array, other, known) for other in others):
             raise RuleError(f"{over} is not independent of the rest of {part}")
         variable = Variable(over, Dummy(over.array.name, real=True))
+        fixed = [f for f in factors(part.args[0]) if over not in f.atoms(Entry)]
+        inside = (part.args[0] / Mul(*fixed)).xreplace({over: variable.symbol})
         try:
-            h = closed_form(
-                variable.inside(part), variable.symbol, variable.mean, variable.variance
-            )
+            h = closed_form(inside, variable.symbol, variable.mean, variable.variance)
         except (NotClosed, Divergent) as error:
             raise RuleError(f"not covered: {part}: {error}") from error
-        lemmas[part] = Lemma(Expectation(h), variable)
+        lemmas[part] = Lemma(Expectation(Mul(*fixed) * h), variable)
         used.update(variable.assumptions)
         used.update(
             Assumption(Kind.INDEPENDENT, tuple(sorted((over.array.name, o.name)))) for o in others

@@ -77,7 +77,7 @@ def test_the_exit_codes():
 
 
 def keys_of(content: object) -> set[str]:
-    """The places in a JSON document; of a list that is empty here and there, those of the others."""
+    """The places in a JSON document; an empty list counts if all are empty."""
     found = {p.replace("[]", "") for p in paths(content)}
     return {p for p in found if not any(other.startswith(f"{p}.") for other in found)}
 

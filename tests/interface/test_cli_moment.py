@@ -230,3 +230,42 @@ def test_the_python_function() -> None:
         vl.moment("x", mean="m").digits()
     with pytest.raises(NoMoment, match="declared"):
         vl.moment(Symbol("x", negative=True) ** 2)
+
+
+# Steps
+
+
+def test_the_steps_of_a_moment(varlaw):
+    result = varlaw("moment", "gelu(x)^2", "--steps")
+    assert result.code == 0
+    for part in ("completing the square", "Stein's lemma", "symmetry", "1/3 + sqrt(3)/(6 pi)"):
+        assert part in result.out
+    assert re.search(r"\d steps: \d proved, 1 checked", result.out)
+    assert result.out.rstrip().splitlines()[-1].startswith("  = 0.425221482570")
+
+
+def test_the_steps_as_json_end_in_the_moment(varlaw):
+    content = answer(varlaw, "relu6(x)^2", "--variance", "2", "--steps")
+    assert content["steps"][-1]["after"].count("E[") == 0
+    assert {step["proof"] for step in content["steps"]} == {"proved"}
+    assert all(step["why"] and step["reason"] for step in content["steps"])
+    plain = answer(varlaw, "relu6(x)^2", "--variance", "2")
+    assert "steps" not in plain
+    assert plain["digits"] == content["digits"]
+
+
+def test_the_steps_as_latex(varlaw):
+    shown = varlaw("moment", "x", "--given", "x > 1", "--steps", "--format", "latex").out
+    assert r"\begin{align*}" in shown
+    assert r"\documentclass" not in shown
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["silu(x)^2"], "no closed form that is known, and so no steps"),
+        (["gelu(x)", "--variance", "0"], "at variance 0 there is nothing to derive"),
+    ],
+)
+def test_moments_without_steps(varlaw, arguments, message):
+    assert message in varlaw("moment", *arguments, "--steps").refused()
