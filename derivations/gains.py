@@ -105,7 +105,7 @@ def gain_relu_variance() -> Derivation:
 @law(
     name="gelu-second-moment",
     family="activation",
-    title="E[gelu(z)^2] in closed form at any variance of z",
+    title="The second moment of GELU's output in closed form, at any variance of its input",
     regime="pre-activations N(0, v)",
     sources=("hendrycks2016",),
     note="The source introduces the function.",
@@ -114,7 +114,7 @@ def gelu_second_moment() -> Derivation:
     return (
         derive(Expectation(gelu(normal(v)) ** 2))
         .by("parts parity identical stein normal-pair complete-square stein complete-square")
-        .by("algebra", form="cancel")
+        .by("algebra")
     )
 
 
@@ -170,10 +170,10 @@ def gelu_instability() -> Derivation:
     chain = derive(Slope(Expectation(gelu(normal(v)) ** 2), v) / square)
     return (
         chain.by("slope")
+        .by("equal", to=chi, because="the slope of the layer map with g^2 = 1/M")
+        .by("substitute", values={v: ONE}, because="at the fixed point v = 1")
         .by("earlier", name="M")
         .by("gaussian")
-        .by("equal", to=chi, because="the slope chi of the layer map at gain^2 = 1/M")
-        .by("substitute", values={v: Integer(1)}, because="at the fixed point v = 1")
         .by("digits", places=15)
     )
 
@@ -253,11 +253,16 @@ def sigmoid_tweak() -> Derivation:
     title="SELU's alpha: the mean of its output vanishes",
     regime="pre-activations N(0, 1)",
     sources=("klambauer2017",),
-    symbols=("alpha: minus the limit of the ELU for large negative z",),
+    symbols=("alpha: minus the limit of the output for large negative z",),
 )
 def selu_alpha() -> Derivation:
     chain = derive(Expectation(elu(normal(), alpha))).by("parts complete-square stein normal")
     return solved(chain, alpha, "the mean of the output is 0", Integer(0))
+
+
+def found_alpha() -> Expr:
+    """SELU's alpha by its name."""
+    return named("alpha", selu_alpha.derivation.end)
 
 
 @law(
@@ -270,12 +275,9 @@ def selu_alpha() -> Derivation:
     symbols=("lambda: the slope of SELU for positive z", "alpha: as in selu-alpha"),
 )
 def selu_lambda() -> Derivation:
-    chain = derive(lamda**2 * Expectation(elu(normal(), alpha) ** 2))
-    return (
-        solved(chain.by("parts complete-square stein normal"), lamda, KEPT)
-        .by("substitute", values={alpha: selu_alpha.derivation.end}, because="alpha, as found")
-        .by("digits", places=15)
-    )
+    chain = derive(lamda**2 * Expectation(elu(normal(), found_alpha()) ** 2))
+    chain = chain.by("parts complete-square stein normal")
+    return solved(chain, lamda, KEPT).by("digits", places=15)
 
 
 @law(
@@ -291,15 +293,12 @@ def selu_lambda() -> Derivation:
     ),
 )
 def selu_stability() -> Derivation:
-    f, one = elu(normal(v), alpha) ** 2, elu(normal(name="u"), alpha) ** 2
+    f, one = (elu(z, found_alpha()) ** 2 for z in (normal(v), normal(name="u")))
     scale = named("M", Expectation(one))
     return (
         derive(Slope(Expectation(f), v) / scale)
         .by("slope")
-        .by("earlier", name="M")
-        .by("gaussian")
-        .by("equal", to=chi, because="the slope chi of the variance map at lambda^2 = 1/M")
-        .by("substitute", values={v: Integer(1)}, because="at the fixed point v = 1")
-        .by("substitute", values={alpha: selu_alpha.derivation.end}, because="alpha, as found")
+        .by("equal", to=chi, because="the slope of the variance map with lambda^2 = 1/M")
+        .by("substitute", values={v: ONE}, because="at the fixed point v = 1")
         .by("digits", places=15)
     )
