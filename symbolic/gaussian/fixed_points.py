@@ -9,7 +9,7 @@ y = x/sqrt(q) and x ~ N(0, q),
     4 q^2 d^2/dq^2 E[f(x)^2] = E[f(x)^2 (y^4 - 6 y^2 + 3)].
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -105,14 +105,14 @@ class LayerMap:
         known = self._from_exact(0, deviation)
         if known is not None:
             return known
-        return ball(self.weight_variance) * self._mean(ONE, deviation) + ball(self.bias_variance)
+        return ball(self.weight_variance) * self.mean(ONE, deviation) + ball(self.bias_variance)
 
     def _slope(self, deviation: Expr) -> arb:
         known = self._from_exact(1, deviation)
         if known is not None:
             return known
         square = deviation**2
-        mean = self._mean(self.variable**2 / square - 1, deviation)
+        mean = self.mean(self.variable**2 / square - 1, deviation)
         return ball(self.weight_variance) * mean / (2 * ball(square))
 
     @cached_property
@@ -130,7 +130,7 @@ class LayerMap:
         accurate = found.is_finite() and found.rel_accuracy_bits() > ctx.prec - ENOUGH
         return found if accurate else None
 
-    def _mean(self, weight: Expr, deviation: Expr) -> arb:
+    def mean(self, weight: Expr, deviation: Expr) -> arb:
         """E[f(x)^2 weight(x)] for x ~ N(0, deviation^2), as a ball at the current precision."""
         pieces = [
             Piece(p.lower, p.upper, p.expression**2 * weight)
@@ -179,31 +179,29 @@ class LayerMap:
         return tuple(sorted(found, key=lambda point: (point.exact != 0, str(point.exact))))
 
     def _at_zero(self, digits: int) -> tuple[FixedPoint, ...]:
-        """q = 0, if it is fixed: the slope there is w times the mean of f'^2 on its two sides."""
+        """q = 0, if it is fixed."""
+        steepness = self.steepness_at_zero
+        if self.bias_variance != 0 or steepness is None:
+            return ()
+        slope, zero = self.weight_variance * steepness, digits_of(ZERO, digits)
+        return (FixedPoint(ZERO, zero, slope, None if slope == oo else _digits(slope, digits)),)
+
+    @property
+    def steepness_at_zero(self) -> Expr | None:
+        """The mean of f'(0)^2 on the two sides, to which E[f^2]/q tends; None if f(0) is not 0."""
         x, pieces = self.variable, pieces_of(self.function, self.variable)
         before = next(p.expression for p in pieces if p.upper.is_extended_nonnegative)
         after = next(p.expression for p in pieces if p.upper.is_extended_positive)
-        sides = before, after
-        if self.bias_variance != 0 or any(side.subs(x, 0) != 0 for side in sides):
-            return ()
-        slopes = [side.diff(x).subs(x, 0) for side in sides]
+        if any(side.subs(x, 0) != 0 for side in (before, after)):
+            return None
+        slopes = [side.diff(x).subs(x, 0) for side in (before, after)]
         if not all(slope.is_finite for slope in slopes):
-            return (FixedPoint(ZERO, digits_of(ZERO, digits), oo, None),)
-        slope = self.weight_variance * (slopes[0] ** 2 + slopes[1] ** 2) / 2
-        return (FixedPoint(ZERO, digits_of(ZERO, digits), slope, _digits(slope, digits)),)
+            return oo
+        return (slopes[0] ** 2 + slopes[1] ** 2) / 2
 
-    def _brackets(self) -> Iterator[tuple[Rational, Rational]]:
+    def _brackets(self) -> list[tuple[Rational, Rational]]:
         """Neighbouring standard deviations sqrt(q) between which V(q) - q changes its sign."""
-        first, last = SCANNED
-        points = [
-            Rational(2) ** octave * (1 + Rational(part, PER_OCTAVE))
-            for octave in range(first, last)
-            for part in range(PER_OCTAVE)
-        ]
-        signs = [(s, self._sign(s)) for s in points]
-        for (low, below), (high, above) in pairwise([pair for pair in signs if pair[1]]):
-            if below != above:
-                yield low, high
+        return changes(self._sign)
 
     def _sign(self, s: Rational, bits: int = LOW) -> int:
         """The sign of V(q) - q at q = s^2; 0 where it is not known."""
@@ -237,11 +235,13 @@ class LayerMap:
             if 2 * accurate >= bits:
                 break
         with ctx.workprec(bits):
+            fine = bits + _accurate(self._slope(point) - 1, bits)  # near slope 1 it is hard to see
+        with ctx.workprec(fine):
             point = dyadic(ball(point) - self._step(point))
         margin = dyadic(ball(point)) / 2 ** (bits - 12)
         for _ in range(ROUNDS):
             left, right = point - margin, point + margin
-            if self._sign(left, bits + 8) == below == -self._sign(right, bits + 8):
+            if self._sign(left, fine + 8) == below == -self._sign(right, fine + 8):
                 return self._proved(left, right, digits)
             margin *= 8
             if margin > point:
@@ -254,7 +254,7 @@ class LayerMap:
         with ctx.workprec(LOW):
             y = self.variable**2 / left**2
             density = ball(right / left)  # of the densities, at most
-            most = self._mean(y**2 + 6 * y + 3, right) * density
+            most = self.mean(y**2 + 6 * y + 3, right) * density
             curvature = ball(self.weight_variance) * most / (4 * ball(left) ** 4)
             drift = arb((curvature * ball(right**2 - left**2)).abs_upper())
         with ctx.workprec(bits):
@@ -265,6 +265,19 @@ class LayerMap:
                 )
             value = ball(left**2).union(ball(right**2))
         return FixedPoint(None, shown(value, digits), None, shown(slope, digits))
+
+
+def changes(sign: Callable[[Rational], int]) -> list[tuple[Rational, Rational]]:
+    """Neighbouring deviations between which a sign changes; a sign that is not known is 0."""
+    first, last = SCANNED
+    points = [
+        Rational(2) ** octave * (1 + Rational(part, PER_OCTAVE))
+        for octave in range(first, last)
+        for part in range(PER_OCTAVE)
+    ]
+    signs = [(s, sign(s)) for s in points]
+    known = [pair for pair in signs if pair[1]]
+    return [(low, high) for (low, below), (high, above) in pairwise(known) if below != above]
 
 
 def dyadic(value: arb) -> Rational:
