@@ -1,5 +1,6 @@
 """E[f(Z1) g(Z2)] for jointly Gaussian Z1, Z2: the closed form where one is known, proved digits."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -11,7 +12,7 @@ from varlaw.symbolic.gaussian.closed import Phi2, phi2
 from varlaw.symbolic.gaussian.moment import DIGITS, NoMoment, _at_numbers, _function, moment
 from varlaw.symbolic.gaussian.pieces import NotClosed, Piece, pieces_of
 from varlaw.symbolic.gaussian.shorter import shorter
-from varlaw.symbolic.language import ReadingError, Text, free_names, read
+from varlaw.symbolic.language import Text, free_names, read
 from varlaw.symbolic.language_functions import function_named
 from varlaw.symbolic.language_text import typed
 
@@ -63,9 +64,16 @@ class PairMoment:
     @property
     def text(self) -> str:
         """The moment in words of the language, such as "E[relu(z1)*relu(z2)]"."""
-        f, g = (h.subs(self.variable, Symbol(f"z{k}")) for k, h in enumerate((self.f, self.g), 1))
-        parts = [f"({typed(h)})" if h.is_Add else typed(h) for h in (f, g)]
-        return f"E[{'*'.join(parts)}]"
+        return f"E[{typed(self.product)}]"
+
+    @property
+    def product(self) -> Expr:
+        """f(z1) g(z2)."""
+        f, g = (
+            h.subs(self.variable, Symbol(f"z{k}", real=True))
+            for k, h in enumerate((self.f, self.g), 1)
+        )
+        return f * g
 
     def __str__(self) -> str:
         return typed(self.exact) if self.exact is not None else self.digits().digits
@@ -107,8 +115,8 @@ def pair_moment(
         raise NoMoment(f"the variance {typed(v[0] if v[0].is_negative else v[1])} is negative")
     if r.is_number and (Abs(r) - 1).is_positive:
         raise NoMoment(f"a correlation is between -1 and 1, not {typed(r)}")
-    one, x = _read(f, variable, positive)
-    other, y = (one, x) if g is None else _read(g, variable, positive)
+    one, x = function_of(f, variable, positive)
+    other, y = (one, x) if g is None else function_of(g, variable, positive)
     given = one, other.subs(y, x), x, r, v, m
     if x in set().union(*(part.free_symbols for part in (r, *v, *m))):
         raise NoMoment(f"rho, the means and the variances may not depend on the variable {x.name}")
@@ -123,19 +131,15 @@ def pair_moment(
         return found
 
 
-def _read(text: Text, variable: str | None, positive: set[str]) -> tuple[Expr, Symbol]:
+def function_of(
+    text: Text, variable: str | None = None, positive: Iterable[str] = ()
+) -> tuple[Expr, Symbol]:
     """A function and its variable; the name of an activation alone is the activation of x."""
-    if isinstance(text, str) and _is_function(text):
-        text = f"{text}({variable or 'x'})"
+    alone = isinstance(text, str) and len(text) > 1 and text.isidentifier() and text != variable
+    if alone and free_names(text):
+        text = f"{function_named(str(text)).name}({variable or 'x'})"
     f, x = _function(text, variable, positive)
     return _at_numbers(f), x
-
-
-def _is_function(name: str) -> bool:
-    try:
-        return bool(function_named(name))
-    except ReadingError:
-        return False
 
 
 def _exact(f: Expr, g: Expr, x: Symbol, rho: Expr, variances: Pair, means: Pair) -> Expr:
