@@ -2,18 +2,25 @@
 
 import os
 import sys
-from collections.abc import Callable
-from functools import wraps
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from varlaw.console import Exit, Manners, Mathematics, between, complain, pairs, say, say_json
+from varlaw.cli_kernel import gaussian_kernel
+from varlaw.console import (
+    Exit,
+    Manners,
+    Mathematics,
+    between,
+    complain,
+    formats,
+    pairs,
+    say,
+    say_json,
+)
 
 if TYPE_CHECKING:
     from varlaw.derivations.catalogue import Law
-
-Command = Callable[..., Any]
 
 
 @click.group(
@@ -41,31 +48,6 @@ def _laws(context: click.Context, parameter: click.Parameter, start: str) -> lis
     return [name for name in entries() if name.startswith(start)]
 
 
-def _formats(*names: str, default: str | None = "text") -> Callable[[Command], Command]:
-    """The option --format, whose value goes to `form`, and --json for --format json."""
-    choice = click.option(
-        "--format",
-        "form",
-        type=click.Choice(names),
-        show_default=default,
-        help="Form of the output.",
-    )
-    alias = click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
-
-    def decorate(command: Command) -> Command:
-        @choice
-        @alias
-        @wraps(command)
-        def merged(*args: Any, form: str | None, as_json: bool, **options: Any) -> Any:
-            if as_json and form not in (None, "json"):
-                raise click.UsageError(f"'--json' and '--format {form}' exclude one another")
-            return command(*args, form="json" if as_json else form or default, **options)
-
-        return merged
-
-    return decorate
-
-
 def _known(name: str) -> None:
     """A usage error, with the nearest name, unless there is a law called `name`."""
     from varlaw.derivations.catalogue import UnknownLaw, known
@@ -85,7 +67,7 @@ def _find(name: str) -> "Law":
 
 
 @main.command("list")
-@_formats("text", "json")
+@formats("text", "json")
 def list_laws(form: str) -> None:
     """List the laws, family by family."""
     from varlaw import listing
@@ -99,7 +81,7 @@ def list_laws(form: str) -> None:
 @main.command()
 @click.argument("law", shell_complete=_laws)
 @click.option("--audit", is_flag=True, help="Audit the assumptions: which of them are needed.")
-@_formats("text", "json")
+@formats("text", "json")
 def show(law: str, audit: bool, form: str) -> None:
     """Show what a law says, where it holds, and how it is derived."""
     from varlaw import listing
@@ -114,7 +96,7 @@ def show(law: str, audit: bool, form: str) -> None:
 @main.command()
 @click.argument("law", required=False, shell_complete=_laws)
 @click.option("--all", "everything", is_flag=True, help="Every law of the catalogue.")
-@_formats("text", "latex", "markdown", "json", default=None)
+@formats("text", "latex", "markdown", "json", default=None)
 @click.option("--standalone", is_flag=True, help="LaTeX: a document that compiles (the default).")
 @click.option("--fragment", is_flag=True, help="LaTeX: a piece to include in a document.")
 @click.option("--label", metavar="LABEL", help="LaTeX: label of the result.")
@@ -213,7 +195,7 @@ def _latex_options(form: str, given: dict[str, Any]) -> dict[str, Any]:
     is_flag=True,
     help="Show the steps, the audit's counter-examples, every measurement.",
 )
-@_formats("text", "json")
+@formats("text", "json")
 def verify(laws: tuple[str, ...], form: str, verbose: bool, **options: Any) -> Exit:
     """Gather all evidence on some laws, or on all: steps proved, assumptions audited, measured."""
     for name in laws:
@@ -268,7 +250,7 @@ def verify(laws: tuple[str, ...], form: str, verbose: bool, **options: Any) -> E
 @click.option(
     "--steps", is_flag=True, help="Show how the closed form is derived, each step checked."
 )
-@_formats("text", "latex", "json")
+@formats("text", "latex", "json")
 def gaussian_moment(expression: str, form: str, **options: Any) -> None:
     """The mean of a function of a Gaussian variable: exactly where possible, and proved digits.
 
@@ -297,3 +279,6 @@ def _width() -> int | None:
 def _colour() -> bool:
     plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
     return sys.stdout.isatty() and not plain
+
+
+main.add_command(gaussian_kernel)
