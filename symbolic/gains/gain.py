@@ -16,7 +16,8 @@ from sympy import Expr, Integer, Rational, Symbol, cancel, nan, oo
 from varlaw.symbolic.gains.slopes import is_odd, jumps_of, slope_of
 from varlaw.symbolic.gaussian.balls import NoEnclosure, ball
 from varlaw.symbolic.gaussian.decimals import Enclosed, digits_of
-from varlaw.symbolic.gaussian.moment import Moment, NoMoment, moment
+from varlaw.symbolic.gaussian.moment import Moment, NoMoment
+from varlaw.symbolic.gaussian.moment import moment as gaussian_moment
 from varlaw.symbolic.gaussian.pieces import NotClosed
 from varlaw.symbolic.language import Text, free_names, read, read_function
 from varlaw.symbolic.language_functions import ELEMENTARY, function_named
@@ -160,30 +161,31 @@ class Gains:
     def _first(self) -> Value:
         if self.mean == 0 and _told(lambda: is_odd(self.function, self.variable)):
             return ZERO
-        return self._moment(self.function)
+        return self.moment(self.function)
 
     @cached_property
     def _second(self) -> Value:
-        return self._moment(self.function**2)
+        return self.moment(self.function**2)
 
     @cached_property
     def _slope(self) -> Value:
-        return self._moment(_told(lambda: slope_of(self.function, self.variable)) ** 2)
+        return self.moment(_told(lambda: slope_of(self.function, self.variable)) ** 2)
 
     @cached_property
     def _variance(self) -> Value:
         first, second = self._first, self._second
         exact = None
         if first.exact is not None and second.exact is not None:
-            exact = _short(second.exact - first.exact**2)
+            exact = shortened(second.exact - first.exact**2)
         if first.enclosure is None or second.enclosure is None:
             return Value(exact, None)
         one, two = first.enclosure, second.enclosure
         return Value(exact, lambda: two() - one() ** 2)
 
-    def _moment(self, function: Expr) -> Value:
-        found = moment(function, self.mean, self.variance, variable=self.variable.name)
-        exact = None if found.exact is None else _short(found.exact)
+    def moment(self, function: Expr) -> Value:
+        """The mean of any function of the pre-activation."""
+        found = gaussian_moment(function, self.mean, self.variance, variable=self.variable.name)
+        exact = None if found.exact is None else shortened(found.exact)
         return Value(exact, None if found.symbolic else lambda: _ball(found))
 
 
@@ -253,7 +255,7 @@ def _ball(found: Moment) -> "arb":
     return enclosed.value
 
 
-def _short(exact: Expr) -> Expr:
+def shortened(exact: Expr) -> Expr:
     """A closed form that is a whole number, as far as digits can tell, shown to be that number."""
     if exact.free_symbols or exact.is_Rational:
         return exact

@@ -21,7 +21,8 @@ from varlaw.symbolic.gaussian.pieces import NotClosed, Piece, pieces_of
 from varlaw.symbolic.language import read
 
 X = Symbol("x", real=True)
-COMPARED = 60  # digits of the numbers that are compared
+COMPARED = 50  # digits that are compared
+GUARD = 10  # further digits of the numbers
 FEW = 3  # right digits from which a decimal is said to agree with a definition
 QUANTITIES = {  # what a constant may claim to be: a power of a moment
     written.format(base): (base, power)
@@ -142,29 +143,27 @@ def compared(entry: Published, gains: Gains | None = None) -> Comparison:
     >>> compared(relu).verdict, compared(relu).agrees
     ('3 of 17 digits right', ('1/sqrt(Var[f])',))
     """
-    gains = gains or of_expression(entry.function)
+    gains = gains or _gains_of(entry.function)
     exact = read(entry.literal)
     literal = _number(_value(exact))
     values = {name: quantity(name, gains) for name in _rivals(entry.claims)}
     numbers = {name: _number(v) for name, v in values.items() if v.exact is not oo}
-    equal = {name for name in numbers if _equal(values[name].exact, exact)}
-    right = {
-        name: COMPARED if name in equal else right_digits(literal, number, entry.figures)
-        for name, number in numbers.items()
-    }
-    least = COMPARED // 2 if entry.figures is None else min(FEW, entry.figures)
+    right = {name: right_digits(literal, n, entry.figures) for name, n in numbers.items()}
+    least = COMPARED if entry.figures is None else min(FEW, entry.figures)
     agrees = tuple(name for name in numbers if right[name] >= least)
     if not entry.claims:
         return Comparison(entry, None, False, None, None, None, agrees)
     claimed = entry.claims
-    difference = 0 if claimed in equal else literal - numbers[claimed]
+    close = right_digits(literal, numbers[claimed]) == COMPARED
+    equal = close and _equal(values[claimed].exact, exact)
+    difference = 0 if equal else literal - numbers[claimed]
     shown = values[claimed].digits(max(entry.figures or 0, 15))
     place = None if entry.decimal is None else int(entry.decimal.as_tuple().exponent)
     return Comparison(
         entry,
         None if shown is None else shown.digits,
-        claimed in equal,
-        min(right[claimed], entry.figures or COMPARED),
+        equal,
+        right[claimed],
         float(difference),
         None if place is None else float(difference / Fraction(10) ** place),
         agrees,
@@ -184,7 +183,7 @@ def right_digits(literal: Fraction, number: Fraction, figures: int | None = None
     >>> right_digits(Fraction("1.67"), Fraction(5, 3)), right_digits(Fraction("1.66"), Fraction(5, 3))
     (3, 2)
     """
-    most = COMPARED // 2 if figures is None else figures
+    most = COMPARED if figures is None else figures
     error = 2 * abs(literal - number)
     if number == 0:
         return most if error == 0 else 0
@@ -196,6 +195,11 @@ def right_digits(literal: Fraction, number: Fraction, figures: int | None = None
     while right < most and error <= unit:
         unit, right = unit / 10, right + 1
     return right
+
+
+@cache
+def _gains_of(function: str) -> Gains:
+    return of_expression(function)
 
 
 def _rivals(claims: str) -> tuple[str, ...]:
@@ -217,6 +221,6 @@ def _value(exact: Expr) -> Value:
 
 def _number(value: Value) -> Fraction:
     """The value, to so many digits that what is left does not matter here."""
-    found = value.digits(COMPARED)
+    found = value.digits(COMPARED + GUARD)
     assert found is not None, "the table has no parameters"
     return Fraction(found.digits)
