@@ -1,1 +1,1 @@
-"""Gains: what the output of an activation is multiplied by to keep a moment, and what is published."""
+"""Gains: what keeps a moment of an activation at 1, and what libraries publish of it."""

@@ -7,7 +7,7 @@ second moment of gradients backward (He et al. 2015, section 2.3).
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -84,9 +84,10 @@ KINDS = {  # the base of each kind of gain, and what the gain keeps
     "variance": ("Var[f]", "variance, forward"),
     "backward": ("E[f'^2]", "second moment of gradients, backward"),
 }
+KEEPS_SMOOTH = "second moment of gradients, backward, with the jumps left out"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Gains:
     """The gains of `function` at pre-activations that are N(mean, variance)."""
 
@@ -104,6 +105,22 @@ class Gains:
         if self.base("E[f^2]").exact == 0:
             raise NoGain(f"{typed(self.function)} is 0: no gain keeps anything of it")
 
+    @property
+    def law(self) -> str:
+        """Function and pre-activation in words of the language."""
+        x, m, v = map(typed, (self.variable, self.mean, self.variance))
+        return f"{typed(self.function)} for {x} ~ N({m}, {v})"
+
+    def __repr__(self) -> str:
+        from varlaw.symbolic.gains.shown import text
+
+        return "\n".join([self.law, *(f"  {line}" for line in text(self))])
+
+    def _repr_latex_(self) -> str:
+        from varlaw.symbolic.gains.shown import latex
+
+        return f"$\\displaystyle {latex(self)}$"
+
     @cached_property
     def gains(self) -> tuple[Gain, ...]:
         """The gains, by their kinds; for a function that jumps the backward one twice."""
@@ -113,19 +130,19 @@ class Gains:
         try:
             if not self.jumps:
                 return (self.gain("backward"),)
-            smooth = self.gain("backward", "almost everywhere, without the jumps")
+            smooth = self.gain("backward")
         except ValueError as error:
             return (_backward(Value(None, None), f"not known: {error}"),)
         where = ", ".join(map(typed, self.jumps))
         note = f"E[f'^2] is infinite, since f jumps at {where}"
+        smooth = replace(smooth, kind="backward, almost everywhere", keeps=KEEPS_SMOOTH)
         return (_backward(ZERO, note), smooth)
 
-    def gain(self, kind: str, note: str = "") -> Gain:
+    def gain(self, kind: str) -> Gain:
         """The gain of one kind; where the function jumps, that of the slope almost everywhere."""
         base, keeps = KINDS[kind]
         value = self.power(base, -HALF)
-        if value.exact is oo:
-            note = f"{base} is 0" + (f" {note}" if note else "")
+        note = f"{base} is 0" if value.exact is oo else ""
         return Gain(kind, f"1/sqrt({base})", keeps, value, note)
 
     def power(self, base: str, power: Expr) -> Value:

@@ -1,7 +1,7 @@
 """Constants that libraries publish, as they print them, against the numbers that they stand for.
 
-`published.json` holds what is printed, what it is said to be and where it is from; it holds no value
-of ours. A literal that is no decimal, such as sqrt(2), stands for itself.
+`published.json` holds what is printed, what it is said to be and where it is from, and no value of
+ours. A literal that is no decimal, such as sqrt(2), stands for itself.
 """
 
 import json
@@ -37,7 +37,7 @@ class Published:
     """A constant as it is printed: `claims` says which quantity it is said to be, if any.
 
     `weights` says whether it is a gain of weights, as `calculate_gain` gives, and not a factor of
-    the output.
+    the output; `measured` whether it was reported from a measurement, and nobody's constant.
     """
 
     library: str
@@ -48,13 +48,16 @@ class Published:
     source: str
     note: str
     weights: bool
+    measured: bool
 
     @property
     def decimal(self) -> Decimal | None:
         """The literal, if it is a decimal with a point."""
-        return Decimal(self.literal) if self.literal.replace(".", "", 1).isdigit() and (
-            "." in self.literal
-        ) else None
+        return (
+            Decimal(self.literal)
+            if self.literal.replace(".", "", 1).isdigit() and ("." in self.literal)
+            else None
+        )
 
     @property
     def figures(self) -> int | None:
@@ -85,17 +88,15 @@ class Comparison:
 
     @property
     def verdict(self) -> str:
-        """What the literal is worth, in a few words."""
+        """The right digits in words; without a claim the definition that it agrees with, if any."""
         if self.right is None:
-            return f"= {self.agrees[0]}" if self.agrees else "none of the three definitions"
+            return f"= {self.agrees[0]}" if self.agrees else "none of the three"
         if self.exact:
             return "exact"
         figures = self.published.figures
         if figures is None:
-            return f"{self.right} right digits"
-        return f"all {figures} digits right" if self.right == figures else (
-            f"{self.right} of {figures} digits right"
-        )
+            return str(self.right)
+        return f"all {figures}" if self.right == figures else f"{self.right} of {figures}"
 
 
 @cache
@@ -112,6 +113,7 @@ def published() -> tuple[Published, ...]:
             group["source"],
             entry.get("note", group.get("note", "")),
             group.get("weights", False),
+            group.get("measured", False),
         )
         for group in json.loads(table)
         for entry in group["constants"]
@@ -141,7 +143,7 @@ def compared(entry: Published, gains: Gains | None = None) -> Comparison:
 
     >>> relu = next(p for p in published() if p.library == "NFNet, timm" and p.name == "relu")
     >>> compared(relu).verdict, compared(relu).agrees
-    ('3 of 17 digits right', ('1/sqrt(Var[f])',))
+    ('3 of 17', ('1/sqrt(Var[f])',))
     """
     gains = gains or _gains_of(entry.function)
     exact = read(entry.literal)
@@ -180,8 +182,8 @@ def quantity(name: str, gains: Gains) -> Value:
 def right_digits(literal: Fraction, number: Fraction, figures: int | None = None) -> int:
     """How many significant digits are right: the error is half a unit of the last one at most.
 
-    >>> right_digits(Fraction("1.67"), Fraction(5, 3)), right_digits(Fraction("1.66"), Fraction(5, 3))
-    (3, 2)
+    >>> [right_digits(Fraction(text), Fraction(5, 3)) for text in ("1.67", "1.66")]
+    [3, 2]
     """
     most = COMPARED if figures is None else figures
     error = 2 * abs(literal - number)

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from flint import ctx
 from sympy import Expr, Integer, sqrt
 
-from varlaw.symbolic.gains.gain import DIGITS, HALF, Gains, NoGain, Value, shortened
+from varlaw.symbolic.gains.gain import DIGITS, Gains, NoGain, Value, shortened
 from varlaw.symbolic.gains.published import published_for
 from varlaw.symbolic.gaussian.balls import ball
-from varlaw.symbolic.gaussian.decimals import Enclosed, digits_of
+from varlaw.symbolic.gaussian.decimals import Enclosed
 from varlaw.symbolic.gaussian.fixed_points import LayerMap
 from varlaw.symbolic.language import Text, read
 
@@ -86,8 +86,9 @@ def kept(gains: Gains) -> Settled:
     """
     f, x, v = gains.function, gains.variable, gains.variance
     second, weighted = gains.base("E[f^2]"), gains.moment(f**2 * (x**2 / v - 1))
-    known = second.exact is not None and weighted.exact is not None
-    slope = shortened(weighted.exact / (2 * second.exact)) if known else None
+    slope = None
+    if second.exact is not None and weighted.exact is not None:
+        slope = shortened(weighted.exact / (2 * second.exact))
     gain = None if second.exact is None else sqrt(v / second.exact)
     if second.enclosure is None or weighted.enclosure is None:
         raise NoGain("a fixed point with parameters has no digits: give them values")
