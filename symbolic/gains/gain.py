@@ -9,8 +9,8 @@ second moment of gradients backward (He et al. 2015, section 2.3).
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
+from flint import arb, ctx
 from sympy import Expr, Integer, Rational, Symbol, cancel, nan, oo
 
 from varlaw.symbolic.gains.slopes import is_odd, jumps_of, slope_of
@@ -25,10 +25,8 @@ from varlaw.symbolic.language_limits import ReadingError
 from varlaw.symbolic.language_text import typed
 from varlaw.symbolic.names import suggestion
 
-if TYPE_CHECKING:
-    from flint import arb
-
 DIGITS = 15
+BITS = 200  # at which a number is told from 0
 HALF = Rational(1, 2)
 NEAR = 40  # digits to which a closed form has to be a whole number before that is tried to be shown
 
@@ -45,7 +43,15 @@ class Value:
     """
 
     exact: Expr | None
-    enclosure: "Callable[[], arb] | None"
+    enclosure: Callable[[], arb] | None
+
+    @property
+    def may_be_zero(self) -> bool:
+        """Whether a number without a closed form cannot be told from 0."""
+        if self.exact is not None or self.enclosure is None:
+            return False
+        with ctx.workprec(BITS):
+            return bool(self.enclosure().contains(0))
 
     def digits(self, count: int = DIGITS) -> Enclosed | None:
         """So many proved digits; None where the value depends on parameters or is infinite."""
@@ -102,8 +108,11 @@ class Gains:
             raise NoGain(f"the variance {typed(self.variance)} is not positive")
         if self.variance.is_positive is None:
             raise NoGain(f"the variance {typed(self.variance)} is not known to be positive")
-        if self.base("E[f^2]").exact == 0:
+        second = self.base("E[f^2]")
+        if second.exact == 0:
             raise NoGain(f"{typed(self.function)} is 0: no gain keeps anything of it")
+        if second.may_be_zero:
+            raise NoGain(f"E[f^2] of {typed(self.function)} cannot be told from 0")
 
     @property
     def law(self) -> str:
@@ -127,27 +136,31 @@ class Gains:
         return (self.gain("second-moment"), self.gain("variance"), *self._backward())
 
     def _backward(self) -> tuple[Gain, ...]:
-        try:
-            if not self.jumps:
-                return (self.gain("backward"),)
-            smooth = self.gain("backward")
-        except ValueError as error:
-            return (_backward(Value(None, None), f"not known: {error}"),)
-        where = ", ".join(map(typed, self.jumps))
-        note = f"E[f'^2] is infinite, since f jumps at {where}"
-        smooth = replace(smooth, kind="backward, almost everywhere", keeps=KEEPS_SMOOTH)
-        return (_backward(ZERO, note), smooth)
+        smooth = self.gain("backward")
+        if (smooth.exact is None and smooth.value.enclosure is None) or not self.jumps:
+            return (smooth,)
+        base, keeps = KINDS["backward"]
+        note = f"{base} is infinite, since f jumps at {', '.join(map(typed, self.jumps))}"
+        return (
+            Gain("backward", f"1/sqrt({base})", keeps, ZERO, note),
+            replace(smooth, kind="backward, almost everywhere", keeps=KEEPS_SMOOTH),
+        )
 
     def gain(self, kind: str) -> Gain:
         """The gain of one kind; where the function jumps, that of the slope almost everywhere."""
         base, keeps = KINDS[kind]
-        value = self.power(base, -HALF)
-        note = f"{base} is 0" if value.exact is oo else ""
+        try:
+            value = self.power(base, -HALF)
+            note = f"{base} is 0" if value.exact is oo else ""
+        except ValueError as error:
+            value, note = Value(None, None), f"not known: {error}"
         return Gain(kind, f"1/sqrt({base})", keeps, value, note)
 
     def power(self, base: str, power: Expr) -> Value:
         """A power of E[f], E[f^2], Var[f] or E[f'^2]."""
         value = self.base(base)
+        if power < 0 and value.exact is None and value.may_be_zero:
+            raise NoGain(f"{base} cannot be told from 0")
         exact = None if value.exact is None else value.exact**power
         if exact is not None and exact.has(nan, oo, -oo, Integer(1) / 0):
             return Value(oo, None)
@@ -206,11 +219,6 @@ class Gains:
         return Value(exact, None if found.symbolic else lambda: _ball(found))
 
 
-def _backward(value: Value, note: str) -> Gain:
-    base, keeps = KINDS["backward"]
-    return Gain("backward", f"1/sqrt({base})", keeps, value, note)
-
-
 def gain(function: Text, *, mean: Text = 0, variance: Text = 1) -> Gains:
     """The gains of an activation at pre-activations that are N(mean, variance).
 
@@ -262,10 +270,8 @@ def _names() -> list[str]:
     return [*ACTIVATIONS, *(name for name, made in ELEMENTARY.items() if made.most == 1)]
 
 
-def _ball(found: Moment) -> "arb":
+def _ball(found: Moment) -> arb:
     """A moment as a ball at the current precision."""
-    from flint import ctx
-
     if found.exact is not None:
         return ball(found.exact)
     enclosed = found.digits(int(ctx.prec * 0.301) + 1)  # the digits that so many bits hold

@@ -49,8 +49,9 @@ def latex(gains: Gains, digits: int = DIGITS) -> str:
         rf" \quad {x} \sim \mathcal{{N}}\left({mean}, {variance}\right)"
     ]
     for gain in gains.gains:
-        said = ", ".join(filter(None, (gain.kind.partition(", ")[2], gain.note)))
-        line = rf"\frac{{1}}{{\sqrt{{{BASES[KINDS[gain.kind.partition(', ')[0]][0]]}}}}} &{_numbers(gain, digits)}"
+        kind, _, where = gain.kind.partition(", ")
+        base, said = BASES[KINDS[kind][0]], ", ".join(filter(None, (where, gain.note)))
+        line = rf"\frac{{1}}{{\sqrt{{{base}}}}} &{_numbers(gain, digits)}"
         lines.append(line + (rf" \quad \text{{({_prose(said)})}}" if said else ""))
     return "\\begin{aligned}\n" + " \\\\\n".join(lines) + "\n\\end{aligned}"
 
