@@ -251,8 +251,13 @@ def named(name: str, mean: Text = 0, variance: Text = 1) -> Gains:
 
 
 def of_expression(text: Text, mean: Text = 0, variance: Text = 1) -> Gains:
-    """The gains of a function of the language. Raises ReadingError for what is none."""
-    function, x = read_function(text, positive=free_names(variance))
+    """The gains of a function of the language or of SymPy. Raises ReadingError for what is none."""
+    if isinstance(text, Expr):
+        names = {symbol.name: symbol for symbol in text.free_symbols}
+        _, x = read_function(" + ".join(names) or "0")
+        function = text.subs({names[x.name]: x} if names else {})
+    else:
+        function, x = read_function(text, positive=free_names(variance))
     return _gains("", function, x, mean, variance)
 
 
