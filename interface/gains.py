@@ -7,6 +7,7 @@ from time import perf_counter
 from typing import Any
 
 import click
+from sympy import oo
 
 from varlaw.symbolic.gains.gain import Gain, Gains, Value, named, of_expression
 from varlaw.symbolic.gains.published import Comparison, compared, published_for
@@ -228,7 +229,7 @@ def _record(answer: Answer, digits: int) -> Mapping[str, Any]:
 def _number(value: Value, digits: int) -> Mapping[str, str | None]:
     found = value.digits(digits)
     return {
-        "exact": None if value.exact is None else typed(value.exact),
+        "exact": None if value.exact in (None, oo) else typed(value.exact),
         "digits": "" if found is None else found.digits,
         "radius": "" if found is None else found.radius,
     }

@@ -151,7 +151,7 @@ class Gains:
         base, keeps = KINDS[kind]
         try:
             value = self.power(base, -HALF)
-            note = f"{base} is 0" if value.exact is oo else ""
+            note = f"infinite, since {base} is 0" if value.exact is oo else ""
         except ValueError as error:
             value, note = Value(None, None), f"not known: {error}"
         return Gain(kind, f"1/sqrt({base})", keeps, value, note)

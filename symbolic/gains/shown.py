@@ -5,8 +5,10 @@ from sympy import oo
 from varlaw.symbolic.gains.gain import DIGITS, KINDS, Gain, Gains
 from varlaw.symbolic.language_text import typed
 from varlaw.symbolic.printers.mathematics import latex as written
+from varlaw.symbolic.printers.widths import width
 
 LONG = 200  # characters of a closed form from which it is left out beside its digits
+WIDE = 20  # the same for its width in LaTeX, in em
 BASES = {
     "E[f^2]": r"\operatorname{E}\left[f^2\right]",
     "Var[f]": r"\operatorname{Var}\left[f\right]",
@@ -25,9 +27,9 @@ def text(gains: Gains, digits: int = DIGITS) -> list[str]:
 
 
 def number(gain: Gain, digits: int = DIGITS) -> str:
-    """The digits of a gain, its closed form where it has none, or `infinite`."""
+    """The digits of a gain, or its closed form where it has none; nothing if it is infinite."""
     if gain.exact is oo:
-        return "infinite"
+        return ""
     found = gain.digits(digits)
     if found is None:
         return typed(gain.exact) if gain.exact is not None else ""
@@ -59,13 +61,13 @@ def latex(gains: Gains, digits: int = DIGITS) -> str:
 def _numbers(gain: Gain, digits: int) -> str:
     if gain.exact is oo:
         return r"= \infty"
-    found, parts = gain.digits(digits), ""
-    short = gain.exact is not None and (found is None or len(typed(gain.exact)) < LONG)
-    if short:
-        parts = f"= {written(gain.exact)}"
+    found, parts = gain.digits(digits), []
+    exact = "" if gain.exact is None else written(gain.exact)
+    if exact and (found is None or width(exact) < WIDE):
+        parts.append(f"= {exact}")
     if found is not None and not (gain.exact is not None and gain.exact.is_Integer):
-        parts += rf" \approx {found.digits}"
-    return parts.strip()
+        parts.append(rf"\approx {found.digits}")
+    return " ".join(parts)
 
 
 def _prose(note: str) -> str:

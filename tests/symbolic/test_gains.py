@@ -182,8 +182,8 @@ def test_refusals(call: Callable[[], object], kind: type[ValueError], message: s
 def test_a_constant_has_no_variance_and_no_slope() -> None:
     second, variance, backward = of_expression("3").gains
     assert second.exact == Rational(1, 3)
-    assert (variance.exact, variance.note) == (oo, "Var[f] is 0")
-    assert (backward.exact, backward.note) == (oo, "E[f'^2] is 0")
+    assert (variance.exact, variance.note) == (oo, "infinite, since Var[f] is 0")
+    assert (backward.exact, backward.note) == (oo, "infinite, since E[f'^2] is 0")
     hidden = gain("sigmoid(x) + sigmoid(-x)").gains
     assert "cannot be told from 0" in hidden[1].note and hidden[1].digits() is None
 
