@@ -19,7 +19,7 @@ from varlaw.symbolic.gaussian.decimals import Enclosed, digits_of
 from varlaw.symbolic.gaussian.moment import Moment, NoMoment
 from varlaw.symbolic.gaussian.moment import moment as gaussian_moment
 from varlaw.symbolic.gaussian.pieces import NotClosed
-from varlaw.symbolic.language import Text, free_names, read, read_function
+from varlaw.symbolic.language import VARIABLES, Text, free_names, read, read_function
 from varlaw.symbolic.language_functions import ELEMENTARY, function_named
 from varlaw.symbolic.language_limits import ReadingError
 from varlaw.symbolic.language_text import typed
@@ -253,12 +253,20 @@ def named(name: str, mean: Text = 0, variance: Text = 1) -> Gains:
 def of_expression(text: Text, mean: Text = 0, variance: Text = 1) -> Gains:
     """The gains of a function of the language or of SymPy. Raises ReadingError for what is none."""
     if isinstance(text, Expr):
-        names = {symbol.name: symbol for symbol in text.free_symbols}
-        _, x = read_function(" + ".join(names) or "0")
-        function = text.subs({names[x.name]: x} if names else {})
+        function, x = _of_real(text)
     else:
         function, x = read_function(text, positive=free_names(variance))
     return _gains("", function, x, mean, variance)
+
+
+def _of_real(function: Expr) -> tuple[Expr, Symbol]:
+    """A SymPy expression as a function of a real variable: of x, else z, else its only symbol."""
+    names = {symbol.name: symbol for symbol in function.free_symbols}
+    wanted = [name for name in (*VARIABLES, *names) if name in names]
+    if len(names) > 1 and wanted[0] not in VARIABLES:
+        raise ReadingError(f"{function} has several symbols: call the variable x")
+    x = Symbol(wanted[0] if wanted else "x", real=True)
+    return function.subs({names[name]: x for name in wanted[:1]}), x
 
 
 def _gains(name: str, function: Expr, x: Symbol, mean: Text, variance: Text) -> Gains:

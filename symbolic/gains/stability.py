@@ -18,6 +18,7 @@ from varlaw.symbolic.gaussian.decimals import Enclosed
 from varlaw.symbolic.gaussian.fixed_points import LayerMap
 from varlaw.symbolic.language import Text, read
 
+GUARD = 5  # digits beyond those asked for, so that what is computed from them has these
 BITS = 64  # to see whether a slope is below 1
 
 
@@ -125,7 +126,7 @@ def settles(
             _either(point.exact, point.value),
             _either(point.exact_slope, point.slope),
         )
-        for point in layer.fixed_points(digits)
+        for point in layer.fixed_points(digits + GUARD)
     )
 
 

@@ -153,6 +153,9 @@ def test_names_and_expressions() -> None:
     t = Symbol("t")
     assert gain(t**2).gains[0].exact == sqrt(3) / 3
     assert gain(vl.relu(t)).gains[0].exact == sqrt(2)
+    assert gain(Symbol("a", positive=True) * Symbol("x")).gains[0].exact == 1 / Symbol(
+        "a", positive=True
+    )
     assert gain(Integer(2)).gains[0].exact == Rational(1, 2)
 
 
@@ -162,6 +165,7 @@ def test_names_and_expressions() -> None:
         (lambda: gain("rleu"), ReadingError, "unknown activation 'rleu'; did you mean 'relu'"),
         (lambda: gain("max"), ReadingError, "give an expression"),
         (lambda: gain("a*b"), ReadingError, "say which is the variable"),
+        (lambda: gain(Symbol("a") * Symbol("b")), ReadingError, "call the variable x"),
         (lambda: gain("x + "), ReadingError, "ends too early"),
         (lambda: gain("relu", variance=0), NoGain, "variance 0 is not positive"),
         (lambda: gain("relu", variance=-1), NoGain, "variance -1 is not positive"),

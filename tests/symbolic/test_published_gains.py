@@ -3,6 +3,7 @@
 The values are mpmath quadratures of the definitions, split at the kinks, at 40 digits.
 """
 
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 
@@ -173,6 +174,31 @@ def test_the_errors_of_the_variance_gains_have_one_sign() -> None:
     ]
     assert len(errors) == 15
     assert all(6e-5 < error < 1.2e-3 for error in errors)
+
+
+@pytest.mark.parametrize(
+    ("literal", "right", "agrees"),
+    [
+        ("1.4142136", 8, True),
+        ("1.4142135", 7, True),  # truncated: half a unit too far
+        ("1.41", 3, True),
+        ("1.42", 2, False),
+        ("1.7128586", 1, False),  # the variance gain, called the other one
+        ("sqrt(2)", 50, True),
+        ("sqrt(5)", 0, False),
+    ],
+)
+def test_wrong_literals_are_noticed(literal: str, right: int, agrees: bool) -> None:
+    entry = replace(find("AnyInit", "relu"), literal=literal)
+    found = compared(entry)
+    assert (found.right, "1/sqrt(E[f^2])" in found.agrees) == (right, agrees)
+    assert found.exact is (literal == "sqrt(2)")
+
+
+def test_a_literal_without_a_claim_that_is_right() -> None:
+    found = compared(replace(find("PyTorch", "tanh"), literal="1.59253741972283"))
+    assert found.agrees == ("1/sqrt(E[f^2])", "1/sqrt(Var[f])")
+    assert found.verdict == "= 1/sqrt(E[f^2])"
 
 
 def test_units_of_the_last_place() -> None:
