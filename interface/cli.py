@@ -283,7 +283,7 @@ def gaussian_moment(expression: str, form: str, **options: Any) -> None:
     show_default="15; 8 with --all",
     help="Significant digits, all of them proved.",
 )
-@_formats("text", "latex", "json")
+@formats("text", "latex", "json")
 def activation_gain(
     name: str | None, everything: bool, expression: str | None, form: str, **options: Any
 ) -> None:
