@@ -245,3 +245,16 @@ def formats(*names: str, default: str | None = "text") -> Callable[[Command], Co
         return merged
 
     return decorate
+
+
+def width() -> int | None:
+    """The width of the terminal; None where standard output is none."""
+    from shutil import get_terminal_size
+
+    return get_terminal_size().columns if sys.stdout.isatty() else None
+
+
+def colour() -> bool:
+    """Whether standard output takes colours."""
+    plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+    return sys.stdout.isatty() and not plain
