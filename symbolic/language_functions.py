@@ -115,6 +115,8 @@ def function_named(name: str) -> Called:
     if kind is None:
         near = suggestion(name, [*ELEMENTARY, *_activations()])
         raise ReadingError(f"unknown function {name!r}{near}")
+    if kind.__name__ in ELEMENTARY:
+        return ELEMENTARY[kind.__name__]
     most = 1 + len(kind.parameters)
     return CalledActivation(name, _maker(kind), most - len(kind.defaults), most, 1, kind)
 
