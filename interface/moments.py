@@ -38,7 +38,7 @@ def text(answer: Answer) -> str:
     """The moment, its closed form and its digits, a line each."""
     found, enclosed = answer.moment, answer.enclosed
     law = f"{typed(found.variable)} ~ N({typed(found.mean)}, {typed(found.variance)})"
-    lines = [f"{found.text} for {law}"]
+    lines = [f"{found.text} for {law}{found.note and f', {found.note}'}"]
     if found.exact is not None:
         lines.append(f"  = {typed(found.exact)}")
     if enclosed is not None and (found.exact is None or not found.exact.is_Integer):
@@ -72,10 +72,10 @@ def record(answer: Answer) -> Mapping[str, Any]:
     return {
         "schema": "varlaw.moment",
         "version": 1,
-        "expression": typed(found.function),
+        "expression": found.expression,
         "exact": None if found.exact is None else typed(found.exact),
         "digits": "" if enclosed is None else enclosed.digits,
         "radius": "" if enclosed is None else enclosed.radius,
-        "method": found.method,
+        "method": found.method + (found.note and f", {found.note}"),
         "seconds": round(answer.seconds, 6),
     }

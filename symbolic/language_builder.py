@@ -49,6 +49,7 @@ class Builder:
         self.symbols = symbols
         self.variable = variable
         self.latex = bool(LATEX.search(source))
+        self.almost_everywhere = False  # whether a derivative left the point masses of jumps out
 
     def expression(self, tree: Node) -> Expr:
         try:
@@ -185,6 +186,7 @@ class Builder:
             self.refuse(f"{name!r} is not a function: for a product write {name}*(...)", node)
         function = self.guarded(node, lambda: self.functions.function_named(name))
         value = self.guarded(node, lambda: function(len(primes), *arguments))
+        self.almost_everywhere |= function.jumps(len(primes), *arguments)
         if any(self.variable in part.free_symbols for part in arguments[function.inputs :]):
             self.refuse(f"a parameter of {name} may not depend on {self.variable}", node)
         return self.guarded(node, lambda: power(value, number(exponent))) if exponent else value

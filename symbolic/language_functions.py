@@ -67,6 +67,10 @@ class Called:
                 raise
             raise ReadingError(f"{self.name} of a value that is not real") from error
 
+    def jumps(self, primes: int, *_: Expr) -> bool:
+        """Whether the derivative is one almost everywhere only, with point masses left out."""
+        return bool(primes) and (self.make is sign or (self.make is Abs and primes > 1))
+
     def _arity(self) -> str:
         if self.most == self.least:
             return f"{self.least} argument{'s' * (self.least > 1)}"
@@ -88,6 +92,9 @@ class CalledActivation(Called):
     """A row of the table of activations, with its parameters and their defaults."""
 
     kind: type[Activation] = Activation
+
+    def jumps(self, primes: int, *arguments: Expr) -> bool:
+        return any(self.kind(*arguments).jumps(order) for order in range(primes))
 
     def _arity(self) -> str:
         whole = f"{self.name}({', '.join(('x', *self.kind.parameters))})"

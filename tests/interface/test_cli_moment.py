@@ -205,6 +205,15 @@ def test_text_and_latex(varlaw: Run) -> None:
     assert r"\mid x > 0\right] \approx 0.39429449" in line
 
 
+def test_derivatives_that_leave_jumps_out_are_labelled(varlaw: Run) -> None:
+    (law, value) = varlaw("moment", "step'(x)^2").out.splitlines()
+    assert law == "E[step'(x)^2] for x ~ N(0, 1), derivative almost everywhere"
+    assert value == "  = 0"
+    assert answer(varlaw, "step'(x)^2")["method"] == "closed form, derivative almost everywhere"
+    found = answer(varlaw, "gelu'(x)^2")
+    assert (found["expression"], found["method"]) == ("gelu'(x)^2", "closed form")
+
+
 def test_an_expression_may_begin_with_a_minus_sign(varlaw: Run) -> None:
     for arguments in (["-x^2"], ["--digits", "9", "-x^2"], ["-x^2", "--json"], ["--", "-x^2"]):
         assert (
