@@ -5,12 +5,14 @@ which executes names. What a ball cannot be found for is an error, never a guess
 """
 
 from functools import lru_cache
+from itertools import pairwise
 from typing import TypeVar
 
-from flint import acb, arb, ctx, fmpz
+from flint import acb, arb, ctx, fmpz, fmpz_poly
 from sympy import (
     Abs,
     Add,
+    ComplexRootOf,
     Expr,
     Float,
     Function,
@@ -108,6 +110,8 @@ def _walk(expression: Expr) -> arb:
             return (1 + arb(5).sqrt()) / 2
         case Symbol():
             raise NoEnclosure(f"{expression} has no value")
+        case ComplexRootOf():
+            return _real_root(expression)
         case Add():
             total = arb(0)
             for part in expression.args:
@@ -144,6 +148,18 @@ def _power(base: Expr, exponent: Expr) -> arb:
     if exponent.is_Rational and exponent.q == 2:
         return raised(ball(base).sqrt(), int(exponent.p))
     return ball(base) ** ball(exponent)
+
+
+def _real_root(number: ComplexRootOf) -> arb:
+    """A real root of a polynomial with whole coefficients; SymPy counts them from the left."""
+    if not number.is_real:
+        raise NoEnclosure(f"{number} is not real")
+    coefficients = [fmpz(int(c)) for c in number.poly.all_coeffs()[::-1]]
+    roots = [root.real for root, _ in fmpz_poly(coefficients).complex_roots() if root.imag == 0]
+    roots.sort(key=lambda root: float(root.mid()))
+    if any(not a < b for a, b in pairwise(roots)):
+        raise NoEnclosure(f"the roots of {number.expr} are too close to be told apart")
+    return roots[number.index]
 
 
 Ball = TypeVar("Ball", arb, acb)

@@ -12,7 +12,7 @@ for two error functions on the line.
 
 from dataclasses import dataclass
 
-from sympy import Expr, I, Integer, Symbol, asin, cos, erf, exp, oo, pi, sin, sqrt
+from sympy import ComplexRootOf, Expr, I, Integer, Symbol, asin, cos, erf, exp, oo, pi, sin, sqrt
 
 from varlaw.symbolic.gaussian.pieces import NotClosed, pieces_of
 from varlaw.symbolic.gaussian.sums import Affine, Shape, terms_of
@@ -39,6 +39,8 @@ def closed_form(f: Expr, x: Symbol, mean: Expr, variance: Expr) -> Expr:
     for piece in pieces_of(f, x):
         for shape, coefficient in terms_of(piece.expression, x).items():
             total += coefficient * _integral(shape, piece.lower, piece.upper, mean, variance)
+    if total.has(ComplexRootOf):
+        raise NotClosed(f"the kinks of {f} are roots without a closed form")
     return _real(total)
 
 

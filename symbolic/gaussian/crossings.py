@@ -1,0 +1,184 @@
+"""Where a smooth function crosses a value: the kinks of what has a part on each side of it.
+
+`crossings(g, c, x)` is a list of points between which the sign of g(x) - c does not change; it may
+hold more points than needed. Polynomials go by exact roots, monotone functions by inversion,
+products by their factors. Whatever is not covered raises NotClosed: no crossing is ever guessed.
+"""
+
+from itertools import chain
+
+from sympy import (
+    Add,
+    Expr,
+    Integer,
+    Mul,
+    Poly,
+    PolynomialError,
+    Pow,
+    Symbol,
+    asinh,
+    atan,
+    cos,
+    cosh,
+    erf,
+    erfc,
+    exp,
+    factor_terms,
+    log,
+    pi,
+    sin,
+    sinh,
+    sqrt,
+    tan,
+    tanh,
+)
+
+from varlaw.symbolic.gaussian.balls import NoEnclosure, ball
+
+MAX_DEGREE = 12
+INVERSES = {
+    log: exp,
+    sinh: asinh,
+    asinh: sinh,
+    tanh: lambda c: log((1 + c) / (1 - c)) / 2,
+    atan: tan,
+}
+RANGES = {
+    exp: (Integer(0), None),
+    tanh: (Integer(-1), Integer(1)),
+    erf: (Integer(-1), Integer(1)),
+    erfc: (Integer(0), Integer(2)),
+    atan: (-pi / 2, pi / 2),
+    sin: (Integer(-1), Integer(1)),
+    cos: (Integer(-1), Integer(1)),
+    cosh: (Integer(1), None),
+}
+CENTRES = {erf: Integer(0), erfc: Integer(1)}  # the values at 0
+
+
+class NotClosed(ValueError):
+    """A function or a moment is outside what the closed forms cover; the message says why."""
+
+
+def crossings(g: Expr, c: Expr, x: Symbol) -> list[Expr]:
+    """Points between which the sign of g(x) - c does not change.
+
+    Where g is not real, nothing is said. Raises NotClosed where they are not known.
+    """
+    if not g.has_free(x):
+        return []
+    if g.is_polynomial(x):
+        return _roots(Poly(g - c, x))
+    constant, rest = g.as_independent(x, as_Add=True)
+    if isinstance(g, Add) and constant != 0:
+        return crossings(rest, c - constant, x)
+    factor, rest = g.as_independent(x, as_Add=False)
+    if isinstance(g, Mul) and factor != 1:
+        if sign_of(factor) == 0:
+            raise NotClosed(f"whether {factor} is zero is not known")
+        return crossings(rest, c / factor, x)
+    if isinstance(g, Mul) and c == 0:
+        return list(chain.from_iterable(crossings(part, c, x) for part in g.args))
+    if isinstance(g, Pow):
+        return _power(g.base, g.exp, c, x)
+    if type(g) in RANGES or type(g) in INVERSES:
+        return _function(g, c, x)
+    return _of_one_part(g - c, x)
+
+
+def sign_of(value: Expr) -> int:
+    """1, -1, or 0 for zero. Raises NotClosed where the sign is not known."""
+    value = factor_terms(value.expand())
+    if value.is_zero:
+        return 0
+    if value.is_positive or value.is_negative:
+        return 1 if value.is_positive else -1
+    try:
+        number = ball(value)
+        if not number.contains(0):
+            return 1 if number > 0 else -1
+    except NoEnclosure:
+        pass
+    raise NotClosed(f"the sign of {value} is not known")
+
+
+def _roots(polynomial: Poly) -> list[Expr]:
+    """The real roots: exact for degree 2 and below, algebraic numbers for rational coefficients."""
+    if polynomial.degree() > MAX_DEGREE:
+        raise NotClosed(f"a kink where a polynomial of degree {polynomial.degree()} has a root")
+    if polynomial.degree() > 2:
+        _, factors = polynomial.factor_list()
+        if all(p.domain.is_ZZ or p.domain.is_QQ for p, _ in factors):
+            return list(
+                chain.from_iterable(
+                    _roots(p) if p.degree() <= 2 else p.real_roots() for p, _ in factors
+                )
+            )
+        if any(p.degree() > 2 for p, _ in factors):
+            raise NotClosed(f"the roots of {polynomial.as_expr()} are not known")
+        return list(chain.from_iterable(_roots(p) for p, _ in factors))
+    if polynomial.degree() < 1:
+        return []
+    *square, slope, offset = polynomial.all_coeffs()
+    if not square:
+        sign_of(slope)
+        return [-offset / slope]
+    discriminant = (slope**2 - 4 * square[0] * offset).expand()
+    if sign_of(discriminant) < 0:
+        return []
+    ends = (-slope - sqrt(discriminant), -slope + sqrt(discriminant))
+    return [end / (2 * square[0]) for end in ends[: 1 + (discriminant != 0)]]
+
+
+def _power(base: Expr, exponent: Expr, c: Expr, x: Symbol) -> list[Expr]:
+    """base^exponent = c for a rational exponent, or one on a constant."""
+    if not base.has_free(x):
+        if sign_of(base) <= 0:
+            raise NotClosed(f"{base**exponent} is not real")
+        return [] if sign_of(c) <= 0 else crossings(exponent, log(c) / log(base), x)
+    if not exponent.is_Rational:
+        raise NotClosed(f"a kink where {base**exponent} has the value {c}")
+    if exponent < 0:
+        inner = [] if sign_of(c) == 0 else _power(base, -exponent, 1 / c, x)
+        return crossings(base, Integer(0), x) + inner
+    sign = sign_of(c)
+    if exponent.p % 2 == 0 or exponent.q != 1:
+        if sign < 0:
+            return []
+        if sign == 0:
+            return crossings(base, Integer(0), x)
+    root = sign * (sign * c) ** (1 / exponent)
+    found = crossings(base, root, x)
+    return found + (crossings(base, -root, x) if exponent.p % 2 == 0 else [])
+
+
+def _function(g: Expr, c: Expr, x: Symbol) -> list[Expr]:
+    kind, argument = type(g), g.args[0]
+    low, high = RANGES.get(kind, (None, None))
+    if (low is not None and sign_of(c - low) <= 0) or (high is not None and sign_of(c - high) >= 0):
+        return []  # never, or at an extreme value only
+    if kind is exp:
+        return crossings(argument, log(c), x)
+    if kind in INVERSES:
+        return crossings(argument, INVERSES[kind](c), x)
+    if kind is cosh:
+        end = log(c + sqrt(c**2 - 1))
+        return crossings(argument, end, x) + crossings(argument, -end, x)
+    if CENTRES.get(kind) == c:
+        return crossings(argument, Integer(0), x)
+    raise NotClosed(f"a kink where {g} has the value {c}")
+
+
+def _of_one_part(difference: Expr, x: Symbol) -> list[Expr]:
+    """The zeros of a polynomial in one other function of x, such as exp(2 x) - 3 exp(x)."""
+    try:
+        parts = [part for part in Poly(difference).gens if part.has_free(x)]
+        if len(parts) == 1 and parts[0] != x:
+            zeros = _roots(Poly(difference, parts[0]))
+            return list(chain.from_iterable(crossings(parts[0], zero, x) for zero in zeros))
+    except PolynomialError:
+        pass
+    product = factor_terms(difference)
+    if isinstance(product, Mul):
+        return crossings(product, Integer(0), x)
+    raise NotClosed(f"a kink at an argument whose sign changes are not known: {difference}")
