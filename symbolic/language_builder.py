@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
 from lark import Token, Tree
-from sympy import Abs, Add, E, Expr, Integer, Mul, Rational, Symbol, pi, sqrt
+from sympy import Abs, Add, E, EulerGamma, Expr, Integer, Mul, Rational, Symbol, pi, sqrt
 
 from varlaw.symbolic.language_limits import (
     MAX_DEPTH,
@@ -17,7 +17,7 @@ from varlaw.symbolic.language_limits import (
 )
 from varlaw.symbolic.notation import GREEK
 
-CONSTANTS = {"pi": pi, "e": E}
+CONSTANTS = {"pi": pi, "e": E, "EulerGamma": EulerGamma}
 Node = Any  # a tree whose children are trees and tokens
 LATEX = re.compile(r"\\[A-Za-z]|[{}]")
 HEAD = re.compile(r"(.*?)('*)(?:\^\{?(\d+)\}?)?", re.DOTALL)

@@ -20,6 +20,7 @@ from sympy import (
     erf,
     erfc,
     exp,
+    gamma,
     log,
     oo,
     pi,
@@ -213,6 +214,7 @@ _ONE_ARGUMENT: dict[str, Callable[..., Expr]] = {
     "arctan": atan,
     "abs": Abs,
     **{f.__name__: f for f in (acos, asin, atan, cos, cosh, erf, erfc, log, sin, sinh, tan, tanh)},
+    "Gamma": gamma,
     "sign": sign,
     "sqrt": sqrt,
 }

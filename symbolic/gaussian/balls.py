@@ -6,7 +6,7 @@ which executes names. What a ball cannot be found for is an error, never a guess
 
 from functools import lru_cache
 from itertools import pairwise
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from flint import acb, arb, ctx, fmpz, fmpz_poly
 from sympy import (
@@ -155,7 +155,8 @@ def _real_root(number: ComplexRootOf) -> arb:
     if not number.is_real:
         raise NoEnclosure(f"{number} is not real")
     coefficients = [fmpz(int(c)) for c in number.poly.all_coeffs()[::-1]]
-    roots = [root.real for root, _ in fmpz_poly(coefficients).complex_roots() if root.imag == 0]
+    found: Any = fmpz_poly(coefficients).complex_roots()
+    roots: list[arb] = [root.real for root, _ in found if root.imag == 0]
     roots.sort(key=lambda root: float(root.mid()))
     if any(not a < b for a, b in pairwise(roots)):
         raise NoEnclosure(f"the roots of {number.expr} are too close to be told apart")

@@ -1,5 +1,6 @@
 """Kinks at arguments that are not affine: against quadrature split at roots found otherwise."""
 
+from itertools import pairwise
 from typing import Any
 
 import mpmath as mp
@@ -40,7 +41,7 @@ def sampled_roots(g: Any, c: float) -> list[float]:
     """Sign changes of g - c on a fine grid, by bisection."""
     grid = np.linspace(-9.01, 9.02, 6001)
     found = []
-    for left, right in zip(grid, grid[1:], strict=False):
+    for left, right in pairwise(grid):
         if (g(left) - c) * (g(right) - c) < 0:
             found.append(float(mp.findroot(lambda u: g(u) - c, (left, right), solver="anderson")))
     return found
