@@ -62,7 +62,7 @@ def latex(answer: Answer) -> str:
     if found.exact is not None:
         parts.append(f"= {written(found.exact)}")
     if enclosed is not None and (found.exact is None or not found.exact.is_Integer):
-        parts.append(rf"\approx {enclosed.digits}")
+        parts.append(rf"\approx {enclosed.latex}")
     return " ".join(parts)
 
 

@@ -43,6 +43,8 @@ from sympy import (
 )
 from sympy.core.numbers import Catalan, EulerGamma, Exp1, GoldenRatio, Pi
 
+FAR = 1000
+
 
 class NoEnclosure(ValueError):
     """An enclosure cannot be found; the message says why, in one line."""
@@ -133,6 +135,8 @@ def _walk(expression: Expr) -> arb:
             for value in rest:
                 first = first.max(value) if isinstance(expression, Max) else first.min(value)
             return first
+    if isinstance(expression, erfc):
+        return complementary(ball(expression.args[0]))
     if type(expression) in FUNCTIONS:
         found: arb = getattr(ball(expression.args[0]), FUNCTIONS[type(expression)])()
         return found
@@ -220,4 +224,12 @@ def _scale(below_h: arb, below_k: arb) -> arb:
 
 def normal_cdf(x: arb) -> arb:
     """Phi(x), without cancellation in the lower tail."""
-    return (-x / arb(2).sqrt()).erfc() / 2
+    return complementary(-x / arb(2).sqrt()) / 2
+
+
+def complementary(x: arb) -> arb:
+    """erfc(x) = exp(-x^2) U(1/2, 1/2, x^2)/sqrt(pi), DLMF 7.11.5, where Arb's own loses it all."""
+    if not x > FAR:
+        return x.erfc()
+    half = arb(0.5)
+    return (-x * x).exp() * (x * x).hypgeom_u(half, half) / arb.pi().sqrt()

@@ -33,6 +33,7 @@ from sympy import (
 
 from varlaw.symbolic.gaussian.pieces import NotClosed, Piece, pieces_of
 from varlaw.symbolic.gaussian.sums import Affine, Shape, Terms, terms_of
+from varlaw.symbolic.gaussian.symmetry import even_part
 from varlaw.symbolic.language_text import typed
 
 ROOT2 = sqrt(2)
@@ -53,6 +54,16 @@ def closed_form(f: Expr, x: Symbol, mean: Expr, variance: Expr) -> Expr:
         return f.subs(x, mean)
     if not variance.is_positive:
         raise ValueError(f"the variance {variance} is not known to be positive")
+    try:
+        return _by_terms(f, x, mean, variance)
+    except NotClosed:
+        even = even_part(f, x) if mean.is_zero else None
+        if even is None:
+            raise
+        return _by_terms(even, x, mean, variance)
+
+
+def _by_terms(f: Expr, x: Symbol, mean: Expr, variance: Expr) -> Expr:
     total: Expr = Integer(0)
     for piece in pieces_of(f, x):
         terms = terms_of(piece.expression, x)
@@ -104,7 +115,7 @@ def _integral(shape: Shape, lower: Expr, upper: Expr, mean: Expr, variance: Expr
     if precision.expand().is_zero:
         return _without_square(shape, lower, upper, mean, variance)
     if not precision.is_positive:
-        raise NotClosed(f"no closed form is known with such a growth between two points")
+        raise NotClosed("no closed form is known with such a growth between two points")
     v = 1 / precision
     m = (
         (v * (mean / variance + shape.linear)).expand()

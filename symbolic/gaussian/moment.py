@@ -86,12 +86,12 @@ class Moment:
         return [] if self.given is None else chains(self.given, self.variable)
 
     def __str__(self) -> str:
-        return typed(self.exact) if self.exact is not None else self.digits().digits
+        return typed(self.exact) if self.exact is not None else self.digits().text
 
     def _repr_latex_(self) -> str:
         from varlaw.symbolic.printers.mathematics import latex
 
-        return f"${self.digits().digits if self.exact is None else latex(self.exact)}$"
+        return f"${self.digits().latex if self.exact is None else latex(self.exact)}$"
 
 
 def moment(

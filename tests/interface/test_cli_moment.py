@@ -167,7 +167,7 @@ def test_another_variable(varlaw: Run) -> None:
         (["exp(x^3)"], ""),
         (["1/x"], ""),
         (["sqrt(x)"], ""),
-        (["tanh(a*x)"], "need values for the parameters"),
+        (["tanh(a*x)^2"], "need values for the parameters"),
         (["x", "--digits", "0"], "not in the range"),
         (["x", "--given", "x > 0", "--format", "latex", "--json"], "exclude one another"),
     ],
