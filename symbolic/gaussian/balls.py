@@ -50,6 +50,13 @@ class NoEnclosure(ValueError):
     """An enclosure cannot be found; the message says why, in one line."""
 
 
+class Located(Expr):
+    """A number without a formula, which knows an enclosure of itself at the current precision."""
+
+    def enclosure(self) -> arb:
+        raise NotImplementedError
+
+
 FUNCTIONS = {
     exp: "exp",
     log: "log",
@@ -112,6 +119,8 @@ def _walk(expression: Expr) -> arb:
             return (1 + arb(5).sqrt()) / 2
         case Symbol():
             raise NoEnclosure(f"{expression} has no value")
+        case Located():
+            return expression.enclosure()
         case ComplexRootOf():
             return _real_root(expression)
         case Add():

@@ -31,6 +31,7 @@ from sympy import (
     sqrt,
 )
 
+from varlaw.symbolic.gaussian.balls import Located
 from varlaw.symbolic.gaussian.pieces import NotClosed, Piece, pieces_of
 from varlaw.symbolic.gaussian.sums import Affine, Shape, Terms, terms_of
 from varlaw.symbolic.gaussian.symmetry import even_part
@@ -70,9 +71,12 @@ def _by_terms(f: Expr, x: Symbol, mean: Expr, variance: Expr) -> Expr:
         _look_at_growth(piece, terms, x, mean, variance)
         for shape, coefficient in terms.items():
             total += coefficient * _integral(shape, piece.lower, piece.upper, mean, variance)
-    if total.has(ComplexRootOf):
+    if total.has(ComplexRootOf, Located):
         raise NotClosed(f"the kinks of {f} are roots without a closed form")
-    return _real(total)
+    total = _real(total)
+    if total.has(I):
+        raise NotClosed(f"no closed form in real functions is known for {f}")
+    return total
 
 
 def _look_at_growth(piece: Piece, terms: Terms, x: Symbol, mean: Expr, variance: Expr) -> None:

@@ -115,7 +115,7 @@ def _roots(polynomial: Poly) -> list[Expr]:
                 )
             )
         if any(p.degree() > 2 for p, _ in factors):
-            raise NotClosed(f"the roots of {polynomial.as_expr()} are not known")
+            return _isolated(polynomial.as_expr(), polynomial.gen)
         return list(chain.from_iterable(_roots(p) for p, _ in factors))
     if polynomial.degree() < 1:
         return []
@@ -166,7 +166,7 @@ def _function(g: Expr, c: Expr, x: Symbol) -> list[Expr]:
         return crossings(argument, end, x) + crossings(argument, -end, x)
     if CENTRES.get(kind) == c:
         return crossings(argument, Integer(0), x)
-    raise NotClosed(f"a kink where {g} has the value {c}")
+    return _isolated(g - c, x)
 
 
 def _of_one_part(difference: Expr, x: Symbol) -> list[Expr]:
@@ -181,4 +181,14 @@ def _of_one_part(difference: Expr, x: Symbol) -> list[Expr]:
     product = factor_terms(difference)
     if isinstance(product, Mul):
         return crossings(product, Integer(0), x)
-    raise NotClosed(f"a kink at an argument whose sign changes are not known: {difference}")
+    return _isolated(difference, x)
+
+
+def _isolated(difference: Expr, x: Symbol) -> list[Expr]:
+    """The zeros as numbers without a formula, where there are no parameters."""
+    from varlaw.symbolic.gaussian.zeros import zeros  # which needs what closed forms do not
+
+    try:
+        return list(zeros(difference, x))
+    except NoEnclosure as error:
+        raise NotClosed(f"a kink where {difference} is zero: {error}") from None

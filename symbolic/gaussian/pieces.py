@@ -1,10 +1,12 @@
 """A function of one variable, split where activations and absolute values have their kinks."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cmp_to_key
 from itertools import pairwise
-from typing import Any
+from math import ceil, floor
 
+from flint import arb
 from sympy import (
     Abs,
     Expr,
@@ -15,19 +17,16 @@ from sympy import (
     Rational,
     S,
     Symbol,
-    ceiling,
-    floor,
     oo,
     sign,
 )
 
 from varlaw.symbolic.activation import Activation, Parts
+from varlaw.symbolic.gaussian.balls import NoEnclosure, ball
 from varlaw.symbolic.gaussian.crossings import NotClosed, crossings, sign_of
 from varlaw.symbolic.terms import Indicator
 
 __all__ = ["NotClosed", "Piece", "pieces_of"]
-
-MOST_PLACES = 200
 
 
 @dataclass(frozen=True)
@@ -115,24 +114,20 @@ def _between(lower: Expr, upper: Expr) -> Expr:
     if -oo in (lower, upper) or oo in (lower, upper):
         if lower == -oo:
             return Integer(0) if upper == oo else _near(upper, floor) - 1
-        return _near(lower, ceiling) + 1
+        return _near(lower, ceil) + 1
     middle = (lower + upper) / 2
     if not middle.is_number:
         return middle
-    places = 1
-    while not (lower < (point := _rounded(middle, places)) < upper):
-        places *= 2
-        if places > MOST_PLACES:
-            raise NotClosed(f"{lower} and {upper} are too close to be told apart")
-    return point
+    near = float(ball(middle).mid())
+    for places in (1, 8, 50):  # the shorter, the better
+        point = Rational(round(near * 2**places), 2**places)
+        if _less(lower, point) and _less(point, upper):
+            return point
+    raise NotClosed(f"{lower} and {upper} are too close to be told apart")
 
 
-def _near(point: Expr, rounding: Any) -> Expr:
-    return rounding(point) if point.is_number else point
-
-
-def _rounded(number: Expr, places: int) -> Rational:
-    return Rational(int(number.evalf(places + 20) * 10**places), 10**places)
+def _near(point: Expr, rounding: Callable[[float], int]) -> Expr:
+    return Integer(rounding(float(ball(point).mid()))) if point.is_number else point
 
 
 def _constants_settled(f: Expr, x: Symbol) -> Expr:
@@ -197,11 +192,22 @@ def _less(a: Expr, b: Expr) -> bool:
     if a == oo or b == -oo:
         return False
     difference = b - a
+    if difference.is_number and not difference.is_Rational:
+        gap = _gap(difference)
+        if not gap.contains(0):
+            return bool(gap > 0)
     if difference.is_positive:
         return True
     if difference.is_nonpositive:
         return False
     raise NotClosed(f"the order of the kinks {a} and {b} is not known")
+
+
+def _gap(difference: Expr) -> arb:
+    try:
+        return ball(difference)
+    except NoEnclosure:
+        return arb(0, 1)
 
 
 def _larger(a: Expr, b: Expr) -> Expr:
