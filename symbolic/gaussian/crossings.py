@@ -31,11 +31,13 @@ from sympy import (
     sqrt,
     tan,
     tanh,
+    together,
 )
 
 from varlaw.symbolic.gaussian.balls import NoEnclosure, ball
 
 MAX_DEGREE = 12
+ZERO = Integer(0)
 INVERSES = {
     log: exp,
     sinh: asinh,
@@ -44,16 +46,16 @@ INVERSES = {
     atan: tan,
 }
 RANGES = {
-    exp: (Integer(0), None),
+    exp: (ZERO, None),
     tanh: (Integer(-1), Integer(1)),
     erf: (Integer(-1), Integer(1)),
-    erfc: (Integer(0), Integer(2)),
+    erfc: (ZERO, Integer(2)),
     atan: (-pi / 2, pi / 2),
     sin: (Integer(-1), Integer(1)),
     cos: (Integer(-1), Integer(1)),
     cosh: (Integer(1), None),
 }
-CENTRES = {erf: Integer(0), erfc: Integer(1)}  # the values at 0
+CENTRES = {erf: ZERO, erfc: Integer(1)}  # the values at 0
 
 
 class NotClosed(ValueError):
@@ -69,6 +71,8 @@ def crossings(g: Expr, c: Expr, x: Symbol) -> list[Expr]:
         return []
     if g.is_polynomial(x):
         return _roots(Poly(g - c, x))
+    if g.is_rational_function(x):  # changes its sign at zeros and at poles
+        return [p for part in together(g - c).as_numer_denom() for p in crossings(part, ZERO, x)]
     constant, rest = g.as_independent(x, as_Add=True)
     if isinstance(g, Add) and constant != 0:
         return crossings(rest, c - constant, x)
@@ -140,13 +144,13 @@ def _power(base: Expr, exponent: Expr, c: Expr, x: Symbol) -> list[Expr]:
         raise NotClosed(f"a kink where {base**exponent} has the value {c}")
     if exponent < 0:
         inner = [] if sign_of(c) == 0 else _power(base, -exponent, 1 / c, x)
-        return crossings(base, Integer(0), x) + inner
+        return crossings(base, ZERO, x) + inner
     sign = sign_of(c)
     if exponent.p % 2 == 0 or exponent.q != 1:
         if sign < 0:
             return []
         if sign == 0:
-            return crossings(base, Integer(0), x)
+            return crossings(base, ZERO, x)
     root = sign * (sign * c) ** (1 / exponent)
     found = crossings(base, root, x)
     return found + (crossings(base, -root, x) if exponent.p % 2 == 0 else [])
@@ -165,7 +169,7 @@ def _function(g: Expr, c: Expr, x: Symbol) -> list[Expr]:
         end = log(c + sqrt(c**2 - 1))
         return crossings(argument, end, x) + crossings(argument, -end, x)
     if CENTRES.get(kind) == c:
-        return crossings(argument, Integer(0), x)
+        return crossings(argument, ZERO, x)
     return _isolated(g - c, x)
 
 
@@ -180,7 +184,7 @@ def _of_one_part(difference: Expr, x: Symbol) -> list[Expr]:
         pass
     product = factor_terms(difference)
     if isinstance(product, Mul):
-        return crossings(product, Integer(0), x)
+        return crossings(product, ZERO, x)
     return _isolated(difference, x)
 
 

@@ -65,6 +65,7 @@ ARGUMENTS = [
     cosh(x) - 2,
     x**2 * exp(-x) * (x - 1),
     (x**2 - 2) ** 3 - 1,
+    (x / 3 + 1) / (x**2 + x / 3 + 2) - Rational(1, 3),
     exp(x) + x,
     erf(x) - Rational(1, 3),
     log(1 + exp(x)) - 1,
