@@ -7,6 +7,7 @@ products by their factors. Whatever is not covered raises NotClosed: no crossing
 
 from itertools import chain
 
+from flint import arb, ctx
 from sympy import (
     Add,
     Expr,
@@ -37,6 +38,8 @@ from sympy import (
 from varlaw.symbolic.gaussian.balls import NoEnclosure, ball
 
 MAX_DEGREE = 12
+MOST_OPERATIONS = 40
+PRECISIONS = (53, 400)
 ZERO = Integer(0)
 INVERSES = {
     log: exp,
@@ -69,6 +72,10 @@ def crossings(g: Expr, c: Expr, x: Symbol) -> list[Expr]:
     """
     if not g.has_free(x):
         return []
+    slope = g.diff(x)
+    if not slope.has_free(x):
+        sign_of(slope)
+        return [(c - g.subs(x, 0)) / slope]
     if g.is_polynomial(x):
         return _roots(Poly(g - c, x))
     if g.is_rational_function(x):  # changes its sign at zeros and at poles
@@ -92,18 +99,28 @@ def crossings(g: Expr, c: Expr, x: Symbol) -> list[Expr]:
 
 def sign_of(value: Expr) -> int:
     """1, -1, or 0 for zero. Raises NotClosed where the sign is not known."""
-    value = factor_terms(value.expand())
-    if value.is_zero:
+    if value.is_Rational:
+        return int(value.p > 0) - int(value.p < 0)
+    if value.is_number:
+        for precision in PRECISIONS:
+            number = _ball(value, precision)
+            if not number.contains(0):
+                return 1 if number > 0 else -1
+    else:
+        value = factor_terms(value.expand())
+        if value.is_positive or value.is_negative:
+            return 1 if value.is_positive else -1
+    if value.expand().is_zero:
         return 0
-    if value.is_positive or value.is_negative:
-        return 1 if value.is_positive else -1
-    try:
-        number = ball(value)
-        if not number.contains(0):
-            return 1 if number > 0 else -1
-    except NoEnclosure:
-        pass
     raise NotClosed(f"the sign of {value} is not known")
+
+
+def _ball(number: Expr, precision: int) -> arb:
+    try:
+        with ctx.workprec(precision):
+            return ball(number)
+    except NoEnclosure as error:
+        raise NotClosed(f"the sign of {number} is not known: {error}") from None
 
 
 def _roots(polynomial: Poly) -> list[Expr]:
@@ -176,6 +193,8 @@ def _function(g: Expr, c: Expr, x: Symbol) -> list[Expr]:
 def _of_one_part(difference: Expr, x: Symbol) -> list[Expr]:
     """The zeros of a polynomial in one other function of x, such as exp(2 x) - 3 exp(x)."""
     try:
+        if difference.count_ops() > MOST_OPERATIONS:
+            return _isolated(difference, x)
         parts = [part for part in Poly(difference).gens if part.has_free(x)]
         if len(parts) == 1 and parts[0] != x:
             zeros = _roots(Poly(difference, parts[0]))

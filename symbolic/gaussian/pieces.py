@@ -101,7 +101,7 @@ def _signs(argument: Expr, starts: list[Expr], x: Symbol, lower: Expr, upper: Ex
     middle = _between(lower, upper)
     for point in (middle, _between(lower, middle), _between(middle, upper)):
         value = argument.subs(x, point)
-        if value.is_real is False:  # nothing is known of the signs there
+        if not value.is_number and value.is_real is False:  # nothing is known of the signs there
             raise NotClosed(f"{argument} is not real everywhere")
         signs = [sign_of(value - start) for start in starts]
         if 0 not in signs:  # where it is, the argument only touches the start
