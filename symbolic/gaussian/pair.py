@@ -138,7 +138,7 @@ def function_of(
     alone = isinstance(text, str) and len(text) > 1 and text.isidentifier() and text != variable
     if alone and free_names(text):
         text = f"{function_named(str(text)).name}({variable or 'x'})"
-    f, x = _function(text, variable, positive)
+    f, x = _function(text, variable, positive, [])
     return _at_numbers(f), x
 
 
