@@ -96,6 +96,18 @@ def gain_leaky_relu() -> Derivation:
     regime="pre-activations N(0, 1); the mean of the output is kept out of it",
     sources=("brock2021",),
     note="The constants of normaliser-free networks; their second moment is 1 + 1/(pi - 1).",
+    pitfalls=(
+        (
+            "1.7139588 is the gain of a ReLU, to 16 digits",
+            "the published literals of this kind are all high, by about 1/2048",
+            "exact: 1.7128585504; three digits are right",
+        ),
+        (
+            "the gain of ReLU is the gain of ReLU",
+            "keeping the variance and keeping the second moment are different requests",
+            "1.7129 against 1.4142",
+        ),
+    ),
 )
 def gain_relu_variance() -> Derivation:
     chain = derive(g**2 * Variance(relu(normal()))).by("moments").by(PIECES)
@@ -164,6 +176,18 @@ def gain_gelu_backward() -> Derivation:
     sources=("poole2016", "hendrycks2016"),
     rests_on=("gain-gelu",),
     symbols=("chi: the slope of the layer map at its fixed point v = 1",),
+    pitfalls=(
+        (
+            "a gain that keeps one layer keeps all layers",
+            "GELU is not homogeneous: the fixed point repels",
+            "from variance 0.99 it falls to 0.4157 in 32 layers, from 1.01 it rises to 1.876",
+        ),
+        (
+            "ReLU's gain sqrt(2) serves GELU as well",
+            "the second moment then collapses faster than any constant factor says",
+            "7.8e-9 after 32 layers, not 0.85044^32 = 0.0056",
+        ),
+    ),
 )
 def gelu_instability() -> Derivation:
     square = named("M", Expectation(gelu(normal(name="u")) ** 2))
@@ -186,6 +210,13 @@ def gelu_instability() -> Derivation:
     sources=("poole2016",),
     symbols=("v: the variance of the pre-activations at which layers map it to itself",),
     note="The fixed point is the only positive one: E[tanh(sqrt(v) z)^2]/v falls as v grows.",
+    pitfalls=(
+        (
+            "5/3 is the gain that keeps the variance through tanh",
+            "it is no moment gain and no derivative gain; the variance settles elsewhere",
+            "1/sqrt(E[tanh(z)^2]) = 1.5925; at 5/3 the variance settles at 1.1785",
+        ),
+    ),
 )
 def tanh_fixed_point() -> Derivation:
     chain = derive(Rational(25, 9) * Expectation(tanh(sqrt(v) * normal()) ** 2))
@@ -240,6 +271,13 @@ def sigmoid_second_moment() -> Derivation:
     rests_on=("sigmoid-second-moment",),
     symbols=("c: the divisor of the activation",),
     note="Taking the mean 1/2 off as well would need another divisor, 0.20828.",
+    pitfalls=(
+        (
+            "divide by 0.5417, then subtract the mean",
+            "after centring another divisor is needed",
+            "0.2083, the root of 0.29338 - 1/4",
+        ),
+    ),
 )
 def sigmoid_tweak() -> Derivation:
     square = named("M", Expectation(sigmoid(normal()) ** 2))
@@ -290,6 +328,13 @@ def selu_lambda() -> Derivation:
     symbols=(
         "chi: the slope of the variance map at its fixed point v = 1",
         "alpha: as in selu-alpha",
+    ),
+    pitfalls=(
+        (
+            "SELU is no more than a good initialisation",
+            "its fixed point attracts, which ReLU with He does not offer",
+            "slope 0.7826 against exactly 1",
+        ),
     ),
 )
 def selu_stability() -> Derivation:
