@@ -48,8 +48,8 @@ class PairFunction:
     `f` and `g` are texts or expressions, in one variable each; g is f unless given.
 
     >>> tanh = PairFunction("tanh")
-    >>> [f"{value:.12f}" for value in tanh([0.3, -0.3, 0])]
-    ['0.110668385547', '-0.110668385547', '0.000000000000']
+    >>> [f"{value:.12f}" for value in tanh([0.3, -0.3])]
+    ['0.110668385547', '-0.110668385547']
     >>> relu = PairFunction("relu")
     >>> [f"{value:.12f}" for value in relu([0.3, 1])]
     ['0.241372141918', '0.500000000000']
