@@ -42,7 +42,7 @@ class CorrelationMap:
     >>> layer = LayerMap(tanh(x), x, Integer(2), Rational(1, 25))
     >>> chaotic = CorrelationMap(layer, layer.fixed_points()[0])
     >>> [(p.value.digits, p.slope.digits) for p in chaotic.fixed_points(6)]
-    [('0.562054', '0.841404'), ('1', '1.08843')]
+    [('0.664170', '0.955280'), ('1.00000', '1.05794')]
     """
 
     layer: LayerMap
