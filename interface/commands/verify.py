@@ -1,11 +1,18 @@
 """The command `varlaw verify`."""
 
-from typing import Any
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from varlaw.commands.laws import known_law, law_names
 from varlaw.console import Exit, between, colour, complain, formats, pairs, say, say_json, width
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+CONNECT = 10  # seconds to wait for a scheduler
 
 
 @click.command("verify")
@@ -49,6 +56,12 @@ from varlaw.console import Exit, between, colour, complain, formats, pairs, say,
     show_default="one per processor",
     help="Number of processes; the results do not depend on it.",
 )
+@click.option(
+    "--executor",
+    metavar="dask://HOST:PORT",
+    help="Where to do the work instead: a Dask cluster whose workers have varlaw.",
+)
+@click.option("--resume", is_flag=True, help="Go on with the same run, cut off before its end.")
 @click.option("--steps-only", is_flag=True, help="Prove the steps, measure nothing.")
 @click.option(
     "-v",
@@ -75,8 +88,10 @@ def verify(laws: tuple[str, ...], form: str, verbose: bool, **options: Any) -> E
     wanted = list(dict.fromkeys(laws))
     finished: list[LawReport] = []
     try:
-        with shown_progress() as progress:
-            report = evidence.verify(*wanted, progress=progress, on_law=finished.append, **options)
+        with shown_progress() as progress, _executor(options.pop("executor")) as executor:
+            report = evidence.verify(
+                *wanted, progress=progress, on_law=finished.append, executor=executor, **options
+            )
     except BaseException as error:
         if isinstance(error, ValueError) and not finished:
             raise click.UsageError(str(error)) from error
@@ -88,3 +103,24 @@ def verify(laws: tuple[str, ...], form: str, verbose: bool, **options: Any) -> E
         raise
     present(report)
     return evidence.exit_code(report)
+
+
+@contextmanager
+def _executor(address: str | None) -> Iterator["Executor | None"]:
+    """The executor at an address, None for no address, or a usage error."""
+    if address is None:
+        yield None
+        return
+    scheme, _, place = address.partition("://")
+    if scheme != "dask" or not place:
+        raise click.UsageError(f"an executor is given as dask://HOST:PORT, not {address!r}")
+    try:
+        from distributed import Client
+    except ImportError as error:
+        raise click.UsageError("a Dask cluster needs: pip install 'varlaw[dask]'") from error
+    try:
+        client = Client(f"tcp://{place}", timeout=CONNECT)
+    except (OSError, ValueError) as error:
+        raise click.UsageError(f"no Dask scheduler answers at {place}") from error
+    with client:
+        yield client.get_executor()
