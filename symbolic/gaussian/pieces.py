@@ -14,9 +14,11 @@ from sympy import (
     Integer,
     Max,
     Min,
+    Pow,
     Rational,
     S,
     Symbol,
+    log,
     oo,
     sign,
 )
@@ -82,11 +84,11 @@ def _intervals(argument: Expr, parts: Parts, x: Symbol) -> list[tuple[Expr, Expr
 
 def _curved(argument: Expr, parts: Parts, x: Symbol) -> list[tuple[Expr, Expr, Expr]]:
     """The intervals for an argument that is not affine: its crossings, and a test between them."""
+    goals = [(argument, start) for start, _ in parts[1:]]
+    goals += [(inside, S.Zero) for inside in _must_be_positive(argument)]
     points: list[Expr] = []
-    for start, _ in parts[1:]:
-        for point in crossings(argument, start, x):
-            if point not in points:
-                points.append(point)
+    for inner, value in goals:
+        points += [point for point in crossings(inner, value, x) if point not in points]
     points.sort(key=cmp_to_key(lambda a, b: -1 if _less(a, b) else 1))
     found = []
     for lower, upper in pairwise([-oo, *points, oo]):
@@ -94,6 +96,12 @@ def _curved(argument: Expr, parts: Parts, x: Symbol) -> list[tuple[Expr, Expr, E
         holds = [part for sign, (_, part) in zip(signs, parts[1:], strict=True) if sign > 0]
         found.append((lower, upper, [parts[0][1], *holds][-1]))
     return found
+
+
+def _must_be_positive(argument: Expr) -> list[Expr]:
+    """What roots and logarithms are taken of."""
+    powers = [node.base for node in argument.atoms(Pow) if not node.exp.is_Integer]
+    return powers + [node.args[0] for node in argument.atoms(log)]
 
 
 def _signs(argument: Expr, starts: list[Expr], x: Symbol, lower: Expr, upper: Expr) -> list[int]:

@@ -156,6 +156,15 @@ def test_refusals() -> None:
         moment("relu(a*x)")
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["step(sqrt(x + 3) - 1)", "step(log(x + 100))", "step(exp(sqrt(x)))", "relu(x^(1/3) + 9)"],
+)
+def test_what_is_not_real_everywhere_is_refused(text: str) -> None:
+    with pytest.raises(NoMoment):
+        moment(text)
+
+
 def test_the_function_that_never_gets_there() -> None:
     for argument, value in ((tanh(x), 2), (exp(x), -1), (x**2, -1), (erf(x), -1), (sin(x), 1)):
         assert crossings(argument, Integer(value), x) == []
