@@ -116,9 +116,9 @@ def _converges(shape: Shape, lower: Expr, upper: Expr, mean: Expr, variance: Exp
 def _integral(shape: Shape, lower: Expr, upper: Expr, mean: Expr, variance: Expr) -> Expr:
     """E of one term on an interval, by completing the square."""
     precision = 1 / variance - 2 * shape.quadratic
-    if precision.expand().is_zero:
-        return _without_square(shape, lower, upper, mean, variance)
     if not precision.is_positive:
+        if precision.expand().is_zero:
+            return _without_square(shape, lower, upper, mean, variance)
         raise NotClosed("no closed form is known with such a growth between two points")
     v = 1 / precision
     m = (

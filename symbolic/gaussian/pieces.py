@@ -14,9 +14,11 @@ from sympy import (
     Integer,
     Max,
     Min,
+    Pow,
     Rational,
     S,
     Symbol,
+    log,
     oo,
     sign,
 )
@@ -36,6 +38,9 @@ class Piece:
     lower: Expr
     upper: Expr
     expression: Expr
+
+
+Intervals = list[tuple[Expr, Expr, Expr]]
 
 
 def pieces_of(f: Expr, x: Symbol) -> tuple[Piece, ...]:
@@ -58,18 +63,18 @@ def _split(piece: Piece, x: Symbol) -> list[Piece]:
     if x not in argument.free_symbols:
         return _split(_with(piece, node, _part_at(argument, parts)), x)
     found = []
-    for lower, upper, value in _intervals(argument, parts, x):
+    for lower, upper, value in _intervals(argument, parts, x, piece):
         lower, upper = _larger(piece.lower, lower), _smaller(piece.upper, upper)
         if _less(lower, upper):
             found += _split(Piece(lower, upper, piece.expression.xreplace({node: value})), x)
     return found
 
 
-def _intervals(argument: Expr, parts: Parts, x: Symbol) -> list[tuple[Expr, Expr, Expr]]:
-    """(from, to, part that holds there), in order."""
+def _intervals(argument: Expr, parts: Parts, x: Symbol, piece: Piece) -> Intervals:
+    """(from, to, part that holds there), in order, all over the piece."""
     slope = argument.diff(x)
     if x in slope.free_symbols:
-        return _curved(argument, parts, x)
+        return _curved(argument, parts, x, piece)
     offset = argument.subs(x, 0)
     points = [(start - offset) / slope for start, _ in parts[1:]]
     values = [value for _, value in parts]
@@ -80,20 +85,27 @@ def _intervals(argument: Expr, parts: Parts, x: Symbol) -> list[tuple[Expr, Expr
     return list(zip([-oo, *points], [*points, oo], values, strict=True))
 
 
-def _curved(argument: Expr, parts: Parts, x: Symbol) -> list[tuple[Expr, Expr, Expr]]:
+def _curved(argument: Expr, parts: Parts, x: Symbol, piece: Piece) -> Intervals:
     """The intervals for an argument that is not affine: its crossings, and a test between them."""
+    goals = [(argument, start) for start, _ in parts[1:]]
+    goals += [(inside, S.Zero) for inside in _must_be_positive(argument)]
     points: list[Expr] = []
-    for start, _ in parts[1:]:
-        for point in crossings(argument, start, x):
-            if point not in points:
-                points.append(point)
+    for inner, value in goals:
+        points += [point for point in crossings(inner, value, x) if point not in points]
+    points = [p for p in points if _less(piece.lower, p) and _less(p, piece.upper)]
     points.sort(key=cmp_to_key(lambda a, b: -1 if _less(a, b) else 1))
     found = []
-    for lower, upper in pairwise([-oo, *points, oo]):
+    for lower, upper in pairwise([piece.lower, *points, piece.upper]):
         signs = _signs(argument, [start for start, _ in parts[1:]], x, lower, upper)
         holds = [part for sign, (_, part) in zip(signs, parts[1:], strict=True) if sign > 0]
         found.append((lower, upper, [parts[0][1], *holds][-1]))
     return found
+
+
+def _must_be_positive(argument: Expr) -> list[Expr]:
+    """What roots and logarithms are taken of."""
+    powers = [node.base for node in argument.atoms(Pow) if not node.exp.is_Integer]
+    return powers + [node.args[0] for node in argument.atoms(log)]
 
 
 def _signs(argument: Expr, starts: list[Expr], x: Symbol, lower: Expr, upper: Expr) -> list[int]:

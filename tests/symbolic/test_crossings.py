@@ -112,6 +112,7 @@ def test_pieces_agree_with_the_function(argument: Expr) -> None:
         ("relu(x^3 - x - 1)", lambda u: max(u**3 - u - 1, 0), [1.32471795724474602596]),
         ("gelu(|x^2 - 2|)", lambda u: abs(u * u - 2) * mp.ncdf(abs(u * u - 2)), [-2**0.5, 2**0.5]),
         ("relu(tanh(x) - 1/2)", lambda u: max(mp.tanh(u) - 0.5, 0), [0.549306144334054845697]),
+        ("relu(|x|^(1/2) - 1)", lambda u: max(mp.sqrt(abs(u)) - 1, 0), [-1, 1]),
         ("min(relu(x), gelu(x))", lambda u: min(max(u, 0), u * mp.ncdf(u)), [0]),
         ("|x|*|x - 1/2|*relu(1 - x^2)", lambda u: abs(u * (u - 0.5)) * max(1 - u * u, 0),
          [-1, 0, 0.5, 1]),
@@ -154,6 +155,15 @@ def test_refusals() -> None:
         sign_of(t)
     with pytest.raises(NoMoment, match="sign of a"):
         moment("relu(a*x)")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["step(sqrt(x + 3) - 1)", "step(log(x + 100))", "step(exp(sqrt(x)))", "relu(x^(1/3) + 9)"],
+)
+def test_what_is_not_real_everywhere_is_refused(text: str) -> None:
+    with pytest.raises(NoMoment):
+        moment(text)
 
 
 def test_the_function_that_never_gets_there() -> None:

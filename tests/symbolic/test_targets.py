@@ -18,12 +18,12 @@ STANDARD = """relu(x); relu(x)^2; relu'(x)^2; leaky_relu(x, a); leaky_relu(x, a)
 leaky_relu'(x, a)^2; relu(x)^4; relu6(x); relu6(x)^2; abs(x); step(x)^2; hardtanh(x)^2;
 hardsigmoid(x)^2; hardswish(x)^2; elu(x, a); elu(x, a)^2; elu'(x, a)^2; (b*elu(x, a))^2;
 celu(x, a)^2; exp(a*x); bump(x)^2; erf(x); erf(x)^2; x*erf(x); gelu(x); gelu(x)^2; gelu'(x)^2;
-sin(x)^2; cos(x); cos(x)^2; (x + sin(a*x)^2/a)^2; (x^3 - 3*x)^2; sigmoid(x); tanh(x)""".split(";")
+sin(x)^2; cos(x); cos(x)^2; (x + sin(a*x)^2/a)^2; (x^3 - 3*x)^2; sigmoid(x); tanh(x)""".split(";")  # noqa: SIM905
 WIDE = """relu(x)^2; x*prelu(x, a); (2*relu(x))^2; relu6(x)^2; x^2; hardtanh'(x)^2; hardtanh(x)^2;
 hardswish(x)^2; elu(x, a)^2; exp(a*x)^2; bump'(x)^2; erf(x)^2; erf'(x)^2; gelu(x); gelu(x)^2;
-sin(x)^2; (3*x^2 - 3)^2; sigmoid(x)""".split(";")
+sin(x)^2; (3*x^2 - 3)^2; sigmoid(x)""".split(";")  # noqa: SIM905
 NOBODY_FINDS = """erf(a*x)^2; erf(x + b); erf(x + b)^2; Phi(x + b); erf(x); gelu(x); gelu(x)^2;
-gelu'(x)^2; x*gelu(x)^2; Phi(x)*gelu'(x); x*sin(a*x)""".split(";")
+gelu'(x)^2; x*gelu(x)^2; Phi(x)*gelu'(x); x*sin(a*x)""".split(";")  # noqa: SIM905
 
 CASES = [
     *((text.strip(), "0", "1") for text in STANDARD),
