@@ -188,7 +188,7 @@ def test_a_constant_has_no_variance_and_no_slope() -> None:
     assert second.exact == Rational(1, 3)
     assert (variance.exact, variance.note) == (oo, "infinite, since Var[f] is 0")
     assert (backward.exact, backward.note) == (oo, "infinite, since E[f'^2] is 0")
-    hidden = gain("sigmoid(x) + sigmoid(-x)").gains
+    hidden = gain("tanh(x)^2 + 1/cosh(x)^2").gains
     assert "cannot be told from 0" in hidden[1].note and hidden[1].digits() is None
 
 
