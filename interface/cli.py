@@ -4,6 +4,7 @@ import click
 
 from varlaw.commands.catalogue import list_laws, show
 from varlaw.commands.derive import derive
+from varlaw.commands.diagnose import diagnose
 from varlaw.commands.gain import activation_gain
 from varlaw.commands.kernel import gaussian_kernel
 from varlaw.commands.moment import gaussian_moment
@@ -18,6 +19,7 @@ COMMANDS = (
     gaussian_moment,
     gaussian_kernel,
     activation_gain,
+    diagnose,
 )
 
 
