@@ -3,6 +3,7 @@
 from varlaw.symbolic.rules import (
     analysis,
     coincidences,
+    depth,
     equations,
     expectation,
     gaussian,
@@ -15,6 +16,7 @@ from varlaw.symbolic.rules import (
 __all__ = [
     "analysis",
     "coincidences",
+    "depth",
     "equations",
     "expectation",
     "gaussian",
