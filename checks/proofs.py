@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
-from varlaw.checks import algebra, depth, gaussian, induction, numbers, pointwise
+from varlaw.checks import algebra, depth, derivatives, gaussian, induction, numbers, pointwise
 from varlaw.checks.moment_proof import prove_moments
 from varlaw.checks.report import Proof, StepReport
 from varlaw.symbolic.arrays import RandomArray, arrays_in
@@ -32,6 +32,8 @@ CHECKERS: dict[str, Checker] = {
     "recurrence": induction.prove_recurrence,
     "telescoping-sum": induction.prove_telescoping_sum,
     "telescoping-product": induction.prove_telescoping_product,
+    "scale-out": derivatives.prove_scale_out,
+    "derivative": derivatives.prove_derivative,
     "first-below": depth.prove_first_below,
     "small-variance": depth.prove_small_variance,
     "slow-decay": depth.prove_slow_decay,
