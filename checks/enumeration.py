@@ -19,7 +19,6 @@ from varlaw.symbolic.terms import (
     Expectation,
     IndexSum,
     Indicator,
-    Slope,
     Variance,
 )
 

@@ -8,7 +8,6 @@ from sympy import Integer, Rational, Symbol, log, sqrt
 from varlaw.derivations.catalogue import law
 from varlaw.derivations.forward import j, m, pre_activation
 from varlaw.symbolic.activations import relu
-from varlaw.symbolic.arrays import RandomArray
 from varlaw.symbolic.declarations import dimensions, positive, random_array, random_variable
 from varlaw.symbolic.derivation import Derivation, derive
 from varlaw.symbolic.sequences import Term, named
@@ -153,13 +152,6 @@ def relu_std() -> Derivation:
     )
 
 
-def squared_units() -> RandomArray:
-    """u_j = ReLU(g_j)^2 for independent g_j ~ N(0, 1), by its first two moments."""
-    return random_array(
-        "u", mean=relu_square.derivation.end, second_moment=relu_fourth.derivation.end
-    )
-
-
 @law(
     name="relu-square",
     family="depth",
@@ -195,6 +187,7 @@ def relu_fourth() -> Derivation:
         "q: the mean of the n squared inputs of layer t, q_t",
         "u_j: ReLU(g_j)^2, where sqrt(2 q) g_j are the pre-activations: given the input, they are "
         "independent and N(0, 2 q), as sums of Gaussian weights",
+        "a, b: E[u_j] and E[u_j^2]",
         "p: that of its outputs, q_(t+1)",
         "r_t: E[q_t^2]",
         "n: the width",
@@ -202,13 +195,17 @@ def relu_fourth() -> Derivation:
     note="Other weights change 5/n by O(1/n^2) and by how the input is spread over its entries.",
 )
 def depth_he_fourth() -> Derivation:
-    q, u = random_variable("q", second_moment=R(t)), squared_units()
+    a, b = positive("a b")
+    q, u = random_variable("q", second_moment=R(t)), random_array("u", mean=a, second_moment=b)
     following = named("p", 2 * q * Sum(u[j], (j, 1, n)) / n)
+    moments = {a: relu_square.derivation.end, b: relu_fourth.derivation.end}
     return (
         derive(Expectation(following**2))
         .by("unfold expand linearity constants independence coincidence independence")
-        .by("identical count algebra")
+        .by("identical count")
         .by("call", name=R(t + 1))
+        .by("substitute", values=moments, because="a = E[ReLU(g)^2] and b = E[ReLU(g)^4]")
+        .by("algebra")
         .by("iterate", previous=R(t), index=t, steps=l, initial=R(0))
     )
 

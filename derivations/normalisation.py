@@ -19,12 +19,14 @@ from varlaw.symbolic.declarations import (
 )
 from varlaw.symbolic.derivation import Derivation, derive
 from varlaw.symbolic.sequences import Named, named
-from varlaw.symbolic.terms import Covariance, Expectation, Sum, Variance
+from varlaw.symbolic.terms import Expectation, Sum
 
 d = dimensions("d")
 i, j, k = indices("i j k")
-epsilon, gamma, v, q, s = positive("epsilon gamma v q s")
+epsilon, gamma, v, q, r, s2 = positive("epsilon gamma v q r s2")
 beta, mu, rho = (Symbol(name, real=True) for name in ("beta", "mu", "rho"))
+DIVISOR = "with what the norm divides by, r"
+CORRELATION = "rho is the correlation of F and x"
 
 
 @law(
@@ -38,6 +40,7 @@ beta, mu, rho = (Symbol(name, real=True) for name in ("beta", "mu", "rho"))
         "x: a member of the population, drawn at random",
         "mu, v: the mean and the biased variance of the population",
         "epsilon: the constant beside the variance, inside the root",
+        "r: what the norm divides by",
         "gamma, beta: the scale and the shift",
         "y: the output",
     ),
@@ -56,8 +59,9 @@ beta, mu, rho = (Symbol(name, real=True) for name in ("beta", "mu", "rho"))
 )
 def norm_moment() -> Derivation:
     x = random_variable("x", mean=mu, variance=v)
-    y = named("y", gamma * (x - mu) / sqrt(v + epsilon) + beta)
-    return derive(Expectation(y**2)).by("unfold expand linearity constants identical algebra")
+    y = named("y", gamma * (x - mu) / r + beta)
+    chain = derive(Expectation(y**2)).by("unfold expand linearity constants identical algebra")
+    return chain.by("substitute", values={r: sqrt(v + epsilon)}, because=DIVISOR)
 
 
 @law(
@@ -71,6 +75,7 @@ def norm_moment() -> Derivation:
         "x: a unit of the sample, drawn at random",
         "q: the mean square of the units",
         "epsilon: the constant beside it, inside the root",
+        "r: what the norm divides by",
         "gamma: the scale",
         "y: the output",
     ),
@@ -84,8 +89,9 @@ def norm_moment() -> Derivation:
 )
 def rms_norm_moment() -> Derivation:
     x = random_variable("x", second_moment=q)
-    y = named("y", gamma * x / sqrt(q + epsilon))
-    return derive(Expectation(y**2)).by("unfold constants identical")
+    y = named("y", gamma * x / r)
+    chain = derive(Expectation(y**2)).by("unfold constants identical")
+    return chain.by("substitute", values={r: sqrt(q + epsilon)}, because=DIVISOR)
 
 
 @law(
@@ -99,6 +105,7 @@ def rms_norm_moment() -> Derivation:
         "x: a member of the population, drawn at random",
         "mu, v: the mean and the biased variance of the population",
         "epsilon: the constant beside the std, outside of the root",
+        "r: what the norm divides by",
         "y: the output",
     ),
     note="The source is background.",
@@ -112,12 +119,9 @@ def rms_norm_moment() -> Derivation:
 )
 def norm_epsilon_outside() -> Derivation:
     x = random_variable("x", mean=mu, variance=v)
-    y = named("y", (x - mu) / (sqrt(v) + epsilon))
-    return (
-        derive(Variance(y))
-        .by("moments unfold expand linearity constants identical")
-        .by("algebra", form="factor")
-    )
+    y = named("y", (x - mu) / r)
+    chain = derive(Expectation(y**2)).by("unfold expand linearity constants identical algebra")
+    return chain.by("substitute", values={r: sqrt(v) + epsilon}, because=DIVISOR)
 
 
 @law(
@@ -209,13 +213,13 @@ def norm_unbiased_divisor() -> Derivation:
     sources=("ba2016",),
     usual=("x: zero mean", "x: Gaussian"),
     symbols=("a: the mean of the units", "v: the variance of one unit", "d: their number"),
-    note="The source is background.",
+    note="The source is background. A centred unit has mean 0, whatever the mean of the units.",
 )
 def norm_covariance() -> Derivation:
     x, mean = sample()
     return (
-        derive(Covariance(x[1] - mean, x[2] - mean))
-        .by("moments unfold expand linearity constants independence coincidence independence")
+        derive(Expectation((x[1] - mean) * (x[2] - mean)))
+        .by("unfold expand linearity constants independence coincidence independence")
         .by("identical count algebra")
     )
 
@@ -246,29 +250,31 @@ def norm_correlation() -> Derivation:
 @law(
     name="post-norm-divisor",
     family="normalisation",
-    title="Post-Norm divides x + F by sqrt(1 + s^2 + 2 rho s)",
-    regime="exact, for x of mean 0 and variance 1; F has the std s and the correlation rho with x",
+    title="Post-Norm divides x + F by sqrt(1 + s2 + 2 rho s) for a branch F of std s",
+    regime="exact, for x of mean 0 and variance 1 and F of mean 0 and variance s2 = s^2",
     sources=("xiong2020",),
-    usual=("x: Gaussian", "u: Gaussian"),
+    usual=("F independent of x",),
     symbols=(
-        "F: the branch: rho s x and a part u that is uncorrelated with x",
-        "s: the std of F",
+        "F: the output of the branch",
         "rho: its correlation with x",
+        "r: what Post-Norm divides by",
     ),
     note="The source is background. At initialisation rho = 0 where the last layer is linear.",
     pitfalls=(
         (
             "Post-Norm halves the energy of the stream at every layer",
-            "it divides by sqrt(1 + s^2 + 2 rho s), which is sqrt(2) only for a branch of "
+            "it divides by sqrt(1 + s2 + 2 rho s), which is sqrt(2) only for a branch of "
             "variance 1 and correlation 0",
-            "1.005 to 1.046 at BERT's initialisation, where s^2 is 0.02 to 0.08, not 1.414",
+            "1.005 to 1.046 at BERT's initialisation, where s2 is 0.02 to 0.08, not 1.414",
         ),
     ),
 )
 def post_norm_divisor() -> Derivation:
     x = random_variable("x", mean=0, variance=1)
-    u = random_variable("u", mean=0, variance=1, uncorrelated_with=[x.array])
-    branch = named("F", rho * s * x + sqrt(1 - rho**2) * s * u)
-    return derive(sqrt(Expectation((x + branch) ** 2))).by(
-        "unfold expand linearity constants uncorrelated identical algebra"
+    f = random_variable("F", mean=0, variance="s2", depends_on=[x.array])
+    return (
+        derive(sqrt(Expectation((x + f) ** 2)))
+        .by("expand linearity identical")
+        .by("equal", to=r, because="what the norm divides by, as r")
+        .by("substitute", values={Expectation(f * x): rho * sqrt(s2)}, because=CORRELATION)
     )
