@@ -86,7 +86,7 @@ def _judge(
 
 
 def beyond(start: Expr, end: Expr, assumption: Assumption | None = None) -> bool:
-    """Whether a function that is no polynomial is taken of a Gaussian variable.
+    """Whether a function that is no polynomial is taken of a Gaussian variable, or a derivative.
 
     No finite model has the moments of such functions. With an assumption: whether it speaks of one
     of these variables.
@@ -96,7 +96,7 @@ def beyond(start: Expr, end: Expr, assumption: Assumption | None = None) -> bool
         for side in (start, end)
         for part in opened(side).atoms(Function, Indicator, Slope)
         for entry in part.atoms(Entry)
-        if entry.array.has(Kind.GAUSSIAN)
+        if entry.array.has(Kind.GAUSSIAN) or isinstance(part, Slope)
     }
     return bool(names if assumption is None else names & set(assumption.subjects))
 
@@ -215,7 +215,10 @@ def _values(
     free = {
         s for s in start.free_symbols | end.free_symbols if isinstance(s, Symbol)
     } | _declared_symbols(arrays)
+    least = max((int(k) for e in start.atoms(Entry) for k in e.indices if k.is_Integer), default=1)
     for world in worlds(arrays, assumption, free - set(dims), dims):
+        if any(size < least for size in world.sizes.values()):
+            continue
         for indices in _places(start):
             try:
                 if not (assumption and assumption.kind is Kind.NO_ATOM) and not _without_atoms(

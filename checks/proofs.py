@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
-from varlaw.checks import algebra, gaussian, induction, numbers, pointwise
+from varlaw.checks import algebra, depth, derivatives, gaussian, induction, numbers, pointwise
 from varlaw.checks.moment_proof import prove_moments
 from varlaw.checks.report import Proof, StepReport
 from varlaw.symbolic.arrays import RandomArray, arrays_in
@@ -32,10 +32,24 @@ CHECKERS: dict[str, Checker] = {
     "recurrence": induction.prove_recurrence,
     "telescoping-sum": induction.prove_telescoping_sum,
     "telescoping-product": induction.prove_telescoping_product,
+    "scale-out": derivatives.prove_scale_out,
+    "derivative": derivatives.prove_derivative,
+    "first-below": depth.prove_first_below,
+    "small-variance": depth.prove_small_variance,
+    "slow-decay": depth.prove_slow_decay,
+    "log-of-mean": depth.prove_log_of_mean,
 }
 
 
-RELATIONS = {"below": "<", "inequality": ">=", "concentration": "->", "asymptotic": "~"}
+RELATIONS = {
+    "below": "<",
+    "inequality": ">=",
+    "concentration": "->",
+    "asymptotic": "~",
+    "small-variance": "->",
+    "slow-decay": "~",
+    "log-of-mean": "->",
+}
 
 
 def prove_step(step: Step, arrays: Mapping[str, RandomArray]) -> tuple[Proof, str]:
@@ -44,7 +58,7 @@ def prove_step(step: Step, arrays: Mapping[str, RandomArray]) -> tuple[Proof, st
     if step.relation != wanted:
         return Proof.REFUTED, f"a step of this kind shows {wanted!r}, not {step.relation!r}"
     if step.on_equations:
-        kept = sign_of(step.before) if step.checker == "substitution" else "="
+        kept = sign_of(step.before) if step.checker == "substitution" else wanted
         if sign_of(step.after) != kept:
             return Proof.REFUTED, f"the relation becomes {sign_of(step.after)!r}"
     return CHECKERS[step.checker](step, arrays)

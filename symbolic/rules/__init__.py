@@ -3,6 +3,8 @@
 from varlaw.symbolic.rules import (
     analysis,
     coincidences,
+    depth,
+    derivatives,
     equations,
     expectation,
     gaussian,
@@ -15,6 +17,8 @@ from varlaw.symbolic.rules import (
 __all__ = [
     "analysis",
     "coincidences",
+    "depth",
+    "derivatives",
     "equations",
     "expectation",
     "gaussian",
