@@ -6,6 +6,7 @@ from math import sqrt
 
 import numpy as np
 from numpy.random import Generator
+from sympy import exp
 
 from varlaw.checks.experiments.moments import Number
 from varlaw.checks.experiments.registry import Case, Draws, Trial, experiment
@@ -15,25 +16,29 @@ NORMAL = ("normal",)
 DRAWS = 16
 
 
-def within(bound: float, rng: Generator, shape: tuple[int, ...]) -> Draws:
+def within(low: float, high: float, rng: Generator, shape: tuple[int, ...]) -> Draws:
     """Standard normal values, those outside drawn again."""
     z = rng.standard_normal(shape)
-    while np.any(outside := abs(z) > bound):
+    while np.any(outside := (z < low) | (z > high)):
         z[outside] = rng.standard_normal(int(outside.sum()))
     return z
+
+
+def raw(order: int, low: Number, high: Number) -> float:
+    """E[z^order] of the sampler."""
+    return float(moment(f"x^{order}", given=f"{low} < x < {high}").digits().digits)
 
 
 def squares(
     bound: Number, claimed: Number, neighbours: Mapping[str, Number], scale: float = 1.0
 ) -> Trial:
     """The mean of (s z)^2 over truncated draws; the fourth moment is that of the sampler."""
-    fourth = float(moment("x^4", given=f"|x| < {bound}").digits().digits)
 
     def draw(rng: Generator, replicates: int) -> Draws:
-        z = scale * within(float(bound), rng, (DRAWS, replicates))
+        z = scale * within(-float(bound), float(bound), rng, (DRAWS, replicates))
         return np.asarray((z**2).mean(axis=0))
 
-    spread = (scale**4 * fourth - float(claimed) ** 2) / DRAWS
+    spread = (scale**4 * raw(4, -bound, bound) - float(claimed) ** 2) / DRAWS
     return Trial(draw, DRAWS, claimed, spread, neighbours)
 
 
@@ -61,3 +66,86 @@ def truncated_normal_bert(case: Case) -> Trial:
     std = case.claim()
     wrong = {"0.02^2": Fraction(1, 2500), "0.02 times the variance": std / 50}
     return squares(2, std**2, wrong, scale=0.02)
+
+
+@experiment(
+    law="truncated-normal-mean",
+    quantity="E[z | -l < z < r]",
+    weights=NORMAL,
+    l=Fraction(1, 2),
+    r=Fraction(2),
+)
+def truncated_normal_mean(case: Case) -> Trial:
+    low, high = -Fraction(case.values["l"]), Fraction(case.values["r"])
+
+    def draw(rng: Generator, replicates: int) -> Draws:
+        return np.asarray(within(float(low), float(high), rng, (DRAWS, replicates)).mean(axis=0))
+
+    spread = (raw(2, low, high) - raw(1, low, high) ** 2) / DRAWS
+    wrong = {
+        "0, as if the bounds did not matter": 0,
+        "(r - l)/2, as if uniform": (low + high) / 2,
+        "its negative": -case.claim(),
+    }
+    return Trial(draw, DRAWS, case.claim(), spread, wrong)
+
+
+@experiment(
+    law="truncated-normal-bounds",
+    quantity="Var(z | -l < z < r)",
+    weights=NORMAL,
+    l=Fraction(1, 2),
+    r=Fraction(2),
+)
+def truncated_normal_bounds(case: Case) -> Trial:
+    """Half the squared difference of two draws, so that no mean is assumed."""
+    low, high = -Fraction(case.values["l"]), Fraction(case.values["r"])
+
+    def draw(rng: Generator, replicates: int) -> Draws:
+        first, second = within(float(low), float(high), rng, (2, DRAWS, replicates))
+        return np.asarray(((first - second) ** 2 / 2).mean(axis=0))
+
+    one, two, three, four = (raw(order, low, high) for order in (1, 2, 3, 4))
+    variance = two - one**2
+    fourth = (2 * four - 8 * three * one + 6 * two**2) / 4  # of the difference, over 4
+    wrong = {
+        "the second moment": Fraction(two),
+        "(l + r)^2/12, as if uniform": (high - low) ** 2 / 12,
+        "1": 1,
+        "as between -(l + r)/2 and (l + r)/2": Fraction(raw(2, (low - high) / 2, (high - low) / 2)),
+    }
+    return Trial(draw, 2 * DRAWS, case.claim(), (fourth - variance**2) / DRAWS, wrong)
+
+
+@experiment(
+    law="truncated-normal-absolute",
+    quantity="E[(s z)^2 | |s z| < a]",
+    weights=NORMAL,
+    s=Fraction(4, 5),
+    a=Fraction(1),
+)
+def truncated_normal_absolute(case: Case) -> Trial:
+    s, a = Fraction(case.values["s"]), Fraction(case.values["a"])
+    return squares(
+        a / s,
+        case.claim(),
+        {
+            "s^2": s**2,
+            "a bound of a standard deviations": s**2 * Fraction(raw(2, -a, a)),
+            "s^2 times the factor at two": s**2 * Fraction(raw(2, -2, 2)),
+        },
+        scale=float(s),
+    )
+
+
+@experiment(law="truncated-normal-pytorch", quantity="E[w^2 | |w| < 2]", weights=NORMAL)
+def truncated_normal_pytorch(case: Case) -> Trial:
+    """Weights of std 0.02 with the bounds -2 and 2; the claim is the share of variance lost."""
+    std = Fraction(1, 50)
+    kept = std**2 * (1 - exp(-case.claim()))
+    wrong = {
+        "0.0175925^2, cut at two standard deviations": std**2 * Fraction(raw(2, -2, 2)),
+        "0.02": std,
+        "0.77374": Fraction(raw(2, -2, 2)),
+    }
+    return squares(2 / std, kept, wrong, scale=float(std))
