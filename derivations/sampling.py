@@ -5,7 +5,7 @@ from sympy import Expr, Integral, Symbol, sqrt
 from varlaw.derivations.catalogue import law
 from varlaw.derivations.forward import he_leaky, i, inputs, j, m, pre_activation, q
 from varlaw.symbolic.activations import relu
-from varlaw.symbolic.declarations import positive, random_array, random_variable
+from varlaw.symbolic.declarations import positive, random_array
 from varlaw.symbolic.derivation import Derivation, derive
 from varlaw.symbolic.sequences import named
 from varlaw.symbolic.terms import Expectation, Sum
@@ -26,7 +26,7 @@ def uniform(bound: Expr, order: int = 2) -> Expr:
     regime="exact; for any law of mean 0 and variance 1",
     sources=("johnson1994",),
     usual=("z: Gaussian",),
-    symbols=("s: the standard deviation", "v: the variance that is asked for"),
+    symbols=("z: the values drawn", "s: the factor", "v: the variance that is asked for"),
     pitfalls=(
         (
             "N(0, 0.02) says how the weights are drawn",
@@ -36,9 +36,9 @@ def uniform(bound: Expr, order: int = 2) -> Expr:
     ),
 )
 def normal_std() -> Derivation:
-    z = random_variable("z", mean=0, variance=1)
+    z = random_array("z", mean=0, variance=1)
     return (
-        derive(Expectation((s * z) ** 2))
+        derive(Expectation((s * z[i]) ** 2))
         .by("constants identical")
         .by("require", equals=v, because="the variance is v")
         .by("solve", unknown=s)
