@@ -3,7 +3,7 @@
 from sympy import Expr, Integral, Symbol, sqrt
 
 from varlaw.derivations.catalogue import law
-from varlaw.derivations.forward import he_leaky, i, inputs, j, m, pre_activation, q
+from varlaw.derivations.forward import he_leaky, i, inputs, j, m, pre_activation, q, s2
 from varlaw.symbolic.activations import relu
 from varlaw.symbolic.declarations import positive, random_array
 from varlaw.symbolic.derivation import Derivation, derive
@@ -216,15 +216,19 @@ def pytorch_linear_variance() -> Derivation:
     ),
 )
 def pytorch_linear_output() -> Derivation:
-    size = pytorch_linear_variance.derivation.end
     x = inputs()
-    w, b = (random_array(name, mean=0, second_moment=size) for name in "wb")
+    w, b = (random_array(name, mean=0, second_moment="s2") for name in "wb")
     y = named("y", b[j] + Sum(x[i] * w[i, j], (i, 1, m)), j)
     return (
         derive(Expectation(y**2))
         .by("unfold expand linearity independence")
         .by("kronecker", array="w")
         .by("collapse identical count")
+        .by(
+            "substitute",
+            values={s2: pytorch_linear_variance.derivation.end},
+            because="the default of weights and biases",
+        )
     )
 
 
@@ -246,12 +250,16 @@ def pytorch_linear_output() -> Derivation:
     ),
 )
 def pytorch_relu_factor() -> Derivation:
-    size = pytorch_linear_variance.derivation.end
-    x, w = inputs(), random_array("w", second_moment=size, symmetric=True)
+    x, w = inputs(), random_array("w", second_moment="s2", symmetric=True)
     h = relu(pre_activation(x, w))
     return (
         derive(Expectation(h**2) / q)
         .by("activation symmetry indicators unfold expand linearity independence")
         .by("kronecker", array="w")
         .by("collapse identical count")
+        .by(
+            "substitute",
+            values={s2: pytorch_linear_variance.derivation.end},
+            because="the default of the weights",
+        )
     )
