@@ -1,6 +1,6 @@
 """Truncated normal laws: what is left of the variance when values out of bounds are redrawn."""
 
-from sympy import Expr, Integer, Rational, log
+from sympy import Expr, Integer, Rational
 
 from varlaw.derivations.catalogue import law
 from varlaw.symbolic.declarations import positive, random_variable
@@ -97,7 +97,7 @@ def truncated_normal_absolute() -> Derivation:
 @law(
     name="truncated-normal-pytorch",
     family="truncation",
-    title="trunc_normal_ of std 0.02 at its bounds +-2 loses a share e^-4995.6 of the variance",
+    title="trunc_normal_ of std 0.02 at its bounds +-2 loses a share of 10^-2169 of its variance",
     regime="exact; 2 is 100 standard deviations of 0.02",
     sources=("paszke2019",),
     rests_on=("truncated-normal",),
@@ -113,7 +113,7 @@ def truncated_normal_absolute() -> Derivation:
 def truncated_normal_pytorch() -> Derivation:
     z, inside = kept(Integer(100))
     lost = Expectation((1 - z**2) * inside) / Expectation(inside)
-    return derive(-log(lost)).by("parts stein normal").by("digits", places=10)
+    return derive(lost).by("parts stein normal")
 
 
 @law(
