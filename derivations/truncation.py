@@ -97,21 +97,26 @@ def truncated_normal_absolute() -> Derivation:
 @law(
     name="truncated-normal-pytorch",
     family="truncation",
-    title="trunc_normal_ of std 0.02 at its bounds +-2 loses a share of 10^-2169 of its variance",
-    regime="exact; 2 is 100 standard deviations of 0.02",
+    title="The share of variance that truncation loses: none at the bounds +-2 of trunc_normal_",
+    regime="exact; PyTorch's default bounds are absolute: c = 2/0.02 = 100 for std 0.02",
     sources=("paszke2019",),
     rests_on=("truncated-normal",),
-    symbols=("z: the weight in units of its std 0.02",),
+    symbols=("z: the weight in units of its std", "c: the bound over the std"),
     pitfalls=(
         (
             "trunc_normal_(std=0.02) gives 0.01759, as in BERT",
             "its bounds -2 and 2 are not multiples of the std: nothing is cut, and 0.02 stays 0.02",
-            "0.0200000 against 0.0175925",
+            "a share of 10^-2169 is lost at c = 100",
+        ),
+        (
+            "trunc_normal_ keeps its std",
+            "it does where the bounds are far away; at std 1 they lie at two standard deviations",
+            "0.87963 at std 1",
         ),
     ),
 )
 def truncated_normal_pytorch() -> Derivation:
-    z, inside = kept(Integer(100))
+    z, inside = kept(c)
     lost = Expectation((1 - z**2) * inside) / Expectation(inside)
     return derive(lost).by("parts stein normal")
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from fractions import Fraction
-from math import sqrt
+from math import erfc, sqrt
 
 import numpy as np
 from numpy.random import Generator
@@ -137,14 +137,30 @@ def truncated_normal_absolute(case: Case) -> Trial:
     )
 
 
-@experiment(law="truncated-normal-pytorch", quantity="E[w^2 | |w| < 2]", weights=NORMAL)
+@experiment(
+    law="truncated-normal-pytorch", quantity="E[w^2 | |w| < 2]", weights=NORMAL, c=Fraction(100)
+)
 def truncated_normal_pytorch(case: Case) -> Trial:
-    """Weights of std 0.02 with the bounds -2 and 2; the claim is the share of variance lost."""
-    std = Fraction(1, 50)
-    kept = std**2 * (1 - case.claim())
+    """Weights with the bounds -2 and 2, of std 2/c; the claim is the share of variance lost."""
+    std = 2 / Fraction(case.values["c"])
+    cut = std**2 * Fraction(raw(2, -2, 2))
+    wrong = {"cut at two standard deviations": cut, "the std": std, "3 std^2": 3 * std**2}
+    return squares(2 / std, std**2 * (1 - case.claim()), wrong, scale=float(std))
+
+
+@experiment(
+    law="truncated-normal-pytorch", quantity="1 - E[z^2 | |z| < c]", weights=NORMAL, c=Fraction(2)
+)
+def truncated_normal_lost(case: Case) -> Trial:
+    bound, lost = Fraction(case.values["c"]), case.claim()
+    inner = squares(bound, 1 - lost, {})
+
+    def draw(rng: Generator, replicates: int) -> Draws:
+        return 1 - inner.draw(rng, replicates)
+
     wrong = {
-        "0.0175925^2, cut at two standard deviations": std**2 * Fraction(raw(2, -2, 2)),
-        "0.02": std,
-        "0.77374": Fraction(raw(2, -2, 2)),
+        "what is left": 1 - lost,
+        "0": 0,
+        "the chance to lie outside": Fraction(erfc(bound / sqrt(2))),
     }
-    return squares(2 / std, kept, wrong, scale=float(std))
+    return Trial(draw, DRAWS, lost, inner.variance, wrong)
