@@ -44,7 +44,15 @@ def squares(
 @experiment(law="truncated-normal", quantity="E[z^2 | |z| < c]", weights=NORMAL, c=Fraction(3, 2))
 def truncated_normal(case: Case) -> Trial:
     bound = case.values["c"]
-    return squares(bound, case.claim(), {"1": 1, "c^2/3, as if uniform": Fraction(bound) ** 2 / 3})
+    return squares(
+        bound,
+        case.claim(),
+        {
+            "1": 1,
+            "c^2/3, as if uniform": Fraction(bound) ** 2 / 3,
+            "its square root": Fraction(sqrt(case.claim())),
+        },
+    )
 
 
 @experiment(law="truncated-normal-factor", quantity="E[z^2 | |z| < 2]", weights=NORMAL)
@@ -56,14 +64,22 @@ def truncated_normal_factor(case: Case) -> Trial:
 @experiment(law="truncated-normal-correction", quantity="E[(s z)^2 | |z| < 2]", weights=NORMAL)
 def truncated_normal_correction(case: Case) -> Trial:
     s = float(case.claim())
-    wrong = {"s = 1": Fraction(1 / s**2), "s = 1/gamma": Fraction(s**2)}
+    wrong = {
+        "s = 1": Fraction(1 / s**2),
+        "s = 1/gamma": Fraction(s**2),
+        "s = 2": Fraction(4 / s**2),
+    }
     return squares(2, 1, wrong, scale=s)
 
 
 @experiment(law="truncated-normal-bert", quantity="E[(z/50)^2 | |z| < 2]", weights=NORMAL)
 def truncated_normal_bert(case: Case) -> Trial:
     std = case.claim()
-    wrong = {"0.02^2": Fraction(1, 2500), "0.02 times the variance": std / 50}
+    wrong = {
+        "0.02^2": Fraction(1, 2500),
+        "0.02 times the variance": std / 50,
+        "0.02": Fraction(1, 50),
+    }
     return squares(2, std**2, wrong, scale=0.02)
 
 
@@ -138,17 +154,6 @@ def truncated_normal_absolute(case: Case) -> Trial:
 
 
 @experiment(
-    law="truncated-normal-pytorch", quantity="E[w^2 | |w| < 2]", weights=NORMAL, c=Fraction(100)
-)
-def truncated_normal_pytorch(case: Case) -> Trial:
-    """Weights with the bounds -2 and 2, of std 2/c; the claim is the share of variance lost."""
-    std = 2 / Fraction(case.values["c"])
-    cut = std**2 * Fraction(raw(2, -2, 2))
-    wrong = {"cut at two standard deviations": cut, "the std": std, "3 std^2": 3 * std**2}
-    return squares(2 / std, std**2 * (1 - case.claim()), wrong, scale=float(std))
-
-
-@experiment(
     law="truncated-normal-pytorch", quantity="1 - E[z^2 | |z| < c]", weights=NORMAL, c=Fraction(2)
 )
 def truncated_normal_lost(case: Case) -> Trial:
@@ -164,3 +169,14 @@ def truncated_normal_lost(case: Case) -> Trial:
         "the chance to lie outside": Fraction(erfc(bound / sqrt(2))),
     }
     return Trial(draw, DRAWS, lost, inner.variance, wrong)
+
+
+@experiment(
+    law="truncated-normal-pytorch", quantity="E[w^2 | |w| < 2]", weights=NORMAL, c=Fraction(100)
+)
+def truncated_normal_pytorch(case: Case) -> Trial:
+    """Weights with the bounds -2 and 2, of std 2/c; the claim is the share of variance lost."""
+    std = 2 / Fraction(case.values["c"])
+    cut = std**2 * Fraction(raw(2, -2, 2))
+    wrong = {"cut at two standard deviations": cut, "the std": std, "3 std^2": 3 * std**2}
+    return squares(2 / std, std**2 * (1 - case.claim()), wrong, scale=float(std))
