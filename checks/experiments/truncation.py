@@ -137,7 +137,7 @@ def truncated_normal_bounds(case: Case) -> Trial:
     quantity="E[(s z)^2 | |s z| < a]",
     weights=NORMAL,
     s=Fraction(4, 5),
-    a=Fraction(1),
+    a=Fraction(6, 5),
 )
 def truncated_normal_absolute(case: Case) -> Trial:
     s, a = Fraction(case.values["s"]), Fraction(case.values["a"])

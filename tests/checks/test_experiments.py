@@ -41,6 +41,7 @@ ONE_LAW_OF_WEIGHTS = {
     "xavier-uniform": "is about uniform weights",
     "pytorch-linear-bound": "is about uniform weights",
     "pytorch-linear-variance": "is about uniform weights",
+    "fused-qkv-variance": "is about uniform weights",
 }
 for entry in catalogue.entries().values():
     if entry.family == "truncation" or entry.name.startswith("uniform-"):
