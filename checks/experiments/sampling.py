@@ -144,8 +144,9 @@ def default_layer(
     case: Case,
     statistic: Callable[[Draws], Draws],
     symbolic: Expr,
+    claimed: Number,
     wrong: Mapping[str, Number],
-    **more: Number,
+    biased: bool,
 ) -> Trial:
     """A statistic of x W + b, for weights and biases of variance 1/(3 m).
 
@@ -158,12 +159,12 @@ def default_layer(
     def draw(rng: Generator, replicates: int) -> Draws:
         inputs = INPUT.sample(rng, (rows, replicates))
         drawn = weights.sample(rng, (rows, 1, replicates))
-        bias = weights.sample(rng, (1, replicates)) if "b" in laws else 0
+        bias = weights.sample(rng, (1, replicates)) if biased else 0
         return np.asarray(statistic(multiply(inputs, drawn) + bias)[0])
 
-    laws = {"x": INPUT, "u": case.weights, **({"b": case.weights} if more else {})}
+    laws = {"x": INPUT, "u": case.weights, "b": case.weights}
     mean, square = (expected(symbolic**k, case.values, laws) for k in (1, 2))
-    return Trial(draw, 2 * rows + 1, case.claim(**more), square - mean**2, wrong)
+    return Trial(draw, 2 * rows + 1, claimed, square - mean**2, wrong)
 
 
 @experiment(law="pytorch-linear-output", quantity="E[y^2]", weights=ANY, m=4)
@@ -175,13 +176,14 @@ def pytorch_linear_output(case: Case) -> Trial:
         case,
         lambda values: values**2,
         y**2 / (3 * fan),
+        case.claim(q=size),
         {
             "q/3, without the bias": size / 3,
             "q, LeCun's": size,
             "q/3 + 1/m": size / 3 + 1 / fan,
             "q/3 + 1/3": size / 3 + Fraction(1, 3),
         },
-        q=size,
+        biased=True,
     )
 
 
@@ -194,5 +196,7 @@ def pytorch_relu_factor(case: Case) -> Trial:
         case,
         lambda values: np.maximum(values, 0) ** 2 / float(size),
         relu(z) ** 2 / (3 * case["m"] * size),
+        case.claim(),
         wrong,
+        biased=False,
     )
