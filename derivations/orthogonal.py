@@ -4,12 +4,12 @@ from varlaw.derivations.catalogue import law
 from varlaw.derivations.forward import i, j, m, pre_activation, q, s2
 from varlaw.symbolic.activations import relu
 from varlaw.symbolic.arrays import RandomArray
+from varlaw.symbolic.assumptions import Kind
 from varlaw.symbolic.declarations import (
     dimensions,
     indices,
     positive,
     random_array,
-    random_variable,
 )
 from varlaw.symbolic.derivation import Derivation, derive
 from varlaw.symbolic.sequences import named
@@ -17,7 +17,7 @@ from varlaw.symbolic.terms import Expectation, Sum, Variance
 
 n, p = dimensions("n p")
 k = indices("k")
-g, f, R = positive("g f R")
+g = positive("g")
 
 
 def weights(symmetric: bool = False) -> RandomArray:
@@ -75,6 +75,38 @@ def iid_gram_second() -> Derivation:
         .by("expand linearity coincidence independence identical count")
         .by("algebra", form="expand")
         .by("substitute", values={s2: 1 / m}, because="weights of variance 1/m")
+    )
+
+
+@law(
+    name="orthogonal-isometry",
+    family="orthogonal",
+    title="Orthonormal rows keep the length of every input: E[|x W|^4] = E[|x|^4]",
+    regime="exact in every draw, for n at least m; the expectation is over inputs alone",
+    sources=("saxe2014",),
+    usual=("x: zero mean", "x: Gaussian", "w: independent entries"),
+    symbols=("w: the weights, with orthonormal rows: W W^T = 1",),
+    pitfalls=(
+        (
+            "weights of variance 1/n keep the length as well",
+            "on average; with independent normal weights |x W|^2 has a spread of its own",
+            "E[|x W|^4] = (1 + 2/n) |x|^4 for independent normal weights",
+        ),
+        (
+            "W^T W = 1 keeps lengths",
+            "for x W it is W W^T that has to be 1; for n < m a share n/m of |x|^2 is kept",
+            "1/4 for 20 -> 5",
+        ),
+    ),
+)
+def orthogonal_isometry() -> Derivation:
+    x = random_array("x", second_moment="q")
+    w = random_array("w", independent=False, identical=False).with_property(Kind.ORTHONORMAL)
+    length = Sum(Sum(x[i] * w[i, j], (i, 1, m)) ** 2, (j, 1, n))
+    return (
+        derive(Expectation(length**2))
+        .by("expand orthonormal linearity constants collapse coincidence")
+        .by("independence identical count")
     )
 
 
@@ -202,134 +234,4 @@ def orthogonal_relu() -> Derivation:
         )
         .by("require", equals=q, because="the second moment of the input is kept: E[h_j^2] = q")
         .by("solve", unknown=g)
-    )
-
-
-@law(
-    name="gaussian-length-fourth",
-    family="orthogonal",
-    title="The fourth moment of the length of n standard normal numbers is n (n + 2)",
-    regime="exact",
-    sources=("johnson1994",),
-    symbols=("z: independent standard normal numbers",),
-)
-def gaussian_length_fourth() -> Derivation:
-    z = random_array("z", mean=0, variance=1, gaussian=True)
-    return (
-        derive(Expectation(Sum(z[i] ** 2, (i, 1, n)) ** 2))
-        .by("expand linearity coincidence independence identical count")
-        .by("algebra", form="factor")
-    )
-
-
-@law(
-    name="haar-fourth",
-    family="orthogonal",
-    title="The fourth moment of an entry of a Haar orthogonal matrix is 3/(n (n + 2))",
-    regime="exact; the Haar measure, under which a column points in a uniform direction",
-    sources=("mezzadri2007",),
-    rests_on=("gaussian-length-fourth",),
-    symbols=(
-        "u: a column of the matrix",
-        "r: the length of n standard normal numbers, independent of their direction u",
-        "R: its fourth moment E[r^4]",
-        "f: the fourth moment E[u_i^4] of an entry",
-    ),
-    pitfalls=(
-        (
-            "an entry of variance 1/n is as good as normal",
-            "its fourth moment is smaller, by n/(n + 2): entries are at most 1",
-            "kurtosis 3 n/(n + 2): 2.4 at n = 8",
-        ),
-    ),
-)
-def haar_fourth() -> Derivation:
-    r = random_variable("r", moments={4: R})
-    u = random_array("u", moments={4: f}, independent=False)
-    z = random_variable("z", mean=0, variance=1, gaussian=True)
-    return (
-        derive(Expectation(r**4 * u[i] ** 4))
-        .by("independence identical")
-        .by("require", equals=z.array.moment(4), because="r u is a vector of standard normals")
-        .by(
-            "substitute",
-            values={R: gaussian_length_fourth.derivation.end},
-            because="the length of n standard normal numbers",
-        )
-        .by("solve", unknown=f)
-    )
-
-
-@law(
-    name="haar-pair",
-    family="orthogonal",
-    title="Entries of a Haar matrix are uncorrelated but not independent: E[u_1^2 u_2^2]",
-    regime="exact; the Haar measure, two entries of one column",
-    sources=("mezzadri2007",),
-    rests_on=("gaussian-length-fourth", "haar-fourth"),
-    symbols=(
-        "c: the product of two entries u_1 u_2 of a column u of the matrix",
-        "r: the length of n standard normal numbers, independent of their direction u",
-        "R: its fourth moment E[r^4]",
-        "f: the second moment E[u_1^2 u_2^2] of the product",
-    ),
-    pitfalls=(
-        (
-            "entries of variance 1/n may be treated as independent",
-            "their squares are negatively correlated: where one is large the others are small",
-            "1/(n (n + 2)) in place of 1/n^2: 0.8 of it at n = 8",
-        ),
-    ),
-)
-def haar_pair() -> Derivation:
-    r, product = random_variable("r", moments={4: R}), random_array("c", second_moment=f)
-    z = random_variable("z", mean=0, variance=1, gaussian=True)
-    return (
-        derive(Expectation(r**4 * product[i] ** 2))
-        .by("independence identical")
-        .by("require", equals=z.array.moment(2) ** 2, because="r u_1 and r u_2 are standard normal")
-        .by(
-            "substitute",
-            values={R: gaussian_length_fourth.derivation.end},
-            because="the length of n standard normal numbers",
-        )
-        .by("solve", unknown=f)
-    )
-
-
-@law(
-    name="haar-trace",
-    family="orthogonal",
-    title="Under the Haar measure E[(tr Q)^2] = 1: the signs of rows are free",
-    regime="exact; any law of orthogonal matrices that changes of sign of rows leave alone",
-    sources=("mezzadri2007",),
-    rests_on=("orthogonal-variance",),
-    usual=("u: independent entries", "u: zero mean"),
-    symbols=(
-        "Q: the matrix of the entries s_i u_(i j)",
-        "s: independent signs of the rows",
-        "u: the entries of an orthogonal matrix, for which all have one law",
-    ),
-    pitfalls=(
-        (
-            "the Q of a QR decomposition of normal numbers is Haar distributed",
-            "the algorithm fixes the signs; only with those of R's diagonal multiplied in it is",
-            "E[(tr Q)^2] = 3.09 raw, 1 with the signs, at n = 8",
-        ),
-    ),
-)
-def haar_trace() -> Derivation:
-    sign = random_array("s", mean=0, second_moment=1)
-    u = random_array("u", second_moment="s2", independent=False)
-    trace = named("T", Sum(sign[i] * u[i, i], (i, 1, n)))
-    return (
-        derive(Expectation(trace**2))
-        .by("unfold expand linearity independence")
-        .by("kronecker", array="s")
-        .by("collapse identical count")
-        .by(
-            "substitute",
-            values={s2: orthogonal_variance.derivation.end.subs({p: n, g: 1})},
-            because="rows of length 1",
-        )
     )

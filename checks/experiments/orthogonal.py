@@ -9,7 +9,7 @@ from sympy import Expr, Max, Rational, sqrt
 
 from varlaw.checks.experiments.backward import pull_back
 from varlaw.checks.experiments.forward import multiply
-from varlaw.checks.experiments.moments import Number, exact, expected
+from varlaw.checks.experiments.moments import Number, exact, expected, sum_moment
 from varlaw.checks.experiments.registry import ANY, Case, Draws, Trial, experiment
 from varlaw.checks.sampling import Law
 from varlaw.symbolic.declarations import dimensions, indices, random_array
@@ -133,6 +133,28 @@ def passed_on(case: Case, name: str) -> dict[str, Number]:
         "g^2 q/max(m, n)": g**2 * q / larger,
         "g^2 q max(m, n)": g**2 * q * larger / fan,
     }
+
+
+@experiment(law="orthogonal-isometry", quantity="E[|x W|^4]", weights=ANY, m=3, n=5)
+def orthogonal_isometry(case: Case) -> Trial:
+    """Inputs of the case's law, through a new Haar matrix in each replicate."""
+    rows, cols, inputs = case.size("m"), case.size("n"), case.scaled(SIZE)
+
+    def draw(rng: Generator, replicates: int) -> Draws:
+        outputs = multiply(
+            inputs.sample(rng, (rows, replicates)), haar(rng, rows, cols, replicates)
+        )
+        return np.asarray((outputs**2).sum(axis=0) ** 2)
+
+    claim, q = case.claim({"x": inputs}, q=SIZE), exact(SIZE)
+    eighth = sum_moment(rows, (4,), lambda powers: case.weights.moment(2 * powers[0]))
+    wrong = {
+        "(1 + 2/n) of it, as for independent normal weights": claim * (1 + 2 / case["n"]),
+        "(m q)^2": (case["m"] * q) ** 2,
+        "(m/n)^2 of it": claim * (case["m"] / case["n"]) ** 2,
+        "3 (m q)^2": 3 * (case["m"] * q) ** 2,
+    }
+    return Trial(draw, rows * cols + rows, claim, q**4 * exact(eighth) - claim**2, wrong)
 
 
 @experiment(law="orthogonal-forward", quantity="E[y^2]", weights=ANY, m=2, n=5, g=Fraction(3, 2))

@@ -8,6 +8,7 @@ from varlaw.symbolic.rules import (
     gaussian,
     indices,
     numbers,
+    orthogonality,
     recurrences,
     signs,
 )
@@ -20,6 +21,7 @@ __all__ = [
     "gaussian",
     "indices",
     "numbers",
+    "orthogonality",
     "recurrences",
     "signs",
 ]
