@@ -28,7 +28,7 @@ def weights(symmetric: bool = False) -> RandomArray:
 @law(
     name="iid-gram",
     family="orthogonal",
-    title="Independent weights of variance 1/m are orthogonal on average: E[W^T W] = 1",
+    title="Independent weights of variance 1/m are orthogonal on average: E[W^T W] = I",
     regime="at initialisation, exactly at finite width; an average over draws of W",
     sources=("saxe2014",),
     usual=("w: Gaussian",),
@@ -61,7 +61,7 @@ def iid_gram() -> Derivation:
     usual=("w: Gaussian", "w: symmetric"),
     pitfalls=(
         (
-            "E[W^T W] = 1 makes W an isometry",
+            "E[W^T W] = I makes W an isometry",
             "the mean of the squared singular values is 1, the mean of their squares 1 + n/m",
             "2 and not 1 for square matrices",
         ),
@@ -85,7 +85,7 @@ def iid_gram_second() -> Derivation:
     regime="exact in every draw, for n at least m; the expectation is over inputs alone",
     sources=("saxe2014",),
     usual=("x: zero mean", "x: Gaussian", "w: independent entries"),
-    symbols=("w: the weights, with orthonormal rows: W W^T = 1",),
+    symbols=("w: the weights, with orthonormal rows: W W^T = I",),
     pitfalls=(
         (
             "weights of variance 1/n keep the length as well",
@@ -93,8 +93,8 @@ def iid_gram_second() -> Derivation:
             "E[|x W|^4] = (1 + 2/n) |x|^4 for independent normal weights",
         ),
         (
-            "W^T W = 1 keeps lengths",
-            "for x W it is W W^T that has to be 1; for n < m a share n/m of |x|^2 is kept",
+            "W^T W = I keeps lengths",
+            "for x W it is W W^T that has to be I; for n < m a share n/m of |x|^2 is kept",
             "1/4 for 20 -> 5",
         ),
     ),

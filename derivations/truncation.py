@@ -106,7 +106,7 @@ def truncated_normal_absolute() -> Derivation:
         (
             "trunc_normal_(std=0.02) gives 0.01759, as in BERT",
             "its bounds -2 and 2 are not multiples of the std: nothing is cut, and 0.02 stays 0.02",
-            "a share of 10^-2169 is lost at c = 100",
+            "a share of 2.7e-2170 is lost at c = 100",
         ),
         (
             "trunc_normal_ keeps its std",

@@ -15,7 +15,7 @@ from varlaw.symbolic.terms import Delta, IndexSum, factors, terms
 Put = Callable[[Expr, Expr], Expr]
 
 
-@rule("orthonormal", "orthonormal rows, in every draw: W W^T = 1", checker="orthonormal")
+@rule("orthonormal", "orthonormal rows, in every draw: W W^T = I", checker="orthonormal")
 def orthonormal(state: Expr, used: Used) -> Outcome:
     """Sums over the columns of two entries of an array with orthonormal rows as Kronecker deltas.
 
