@@ -63,7 +63,7 @@ def haar_fourth() -> Derivation:
     return (
         derive(Expectation(r**4 * u[i] ** 4))
         .by("independence identical")
-        .by("require", equals=z.array.moment(4), because="r u is a vector of standard normals")
+        .by("require", equals=z.array.moment(4), because="the vector r u is standard normal")
         .by(
             "substitute",
             values={R: gaussian_length_fourth.derivation.end},
@@ -100,7 +100,7 @@ def haar_pair() -> Derivation:
     return (
         derive(Expectation(r**4 * product[i] ** 2))
         .by("independence identical")
-        .by("require", equals=z.array.moment(2) ** 2, because="r u_1 and r u_2 are standard normal")
+        .by("require", equals=z.array.moment(2) ** 2, because="the vector r u is standard normal")
         .by(
             "substitute",
             values={R: gaussian_length_fourth.derivation.end},
