@@ -92,7 +92,7 @@ def solve(state: Eq, used: Used, unknown: Symbol) -> Outcome:
     order = orders[1]
     ratio = -coefficients[(0,)] / coefficients[(order,)]
     top, bottom = fraction(factor(ratio))
-    if bottom.could_extract_minus_sign():
+    if top.could_extract_minus_sign():
         top, bottom = -top, -bottom
     value = (top / bottom) ** Rational(1, order)
     return Outcome(relation(unknown, value, "="), certificate={"unknown": unknown, "value": value})
