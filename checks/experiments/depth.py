@@ -1,5 +1,6 @@
 """Experiments on depth: ReLU networks of a few layers, their moments and their logarithm."""
 
+from collections.abc import Callable
 from fractions import Fraction
 from itertools import pairwise
 from math import comb, log, pi, sqrt
@@ -26,7 +27,10 @@ def rectified(stream: Stream) -> Stream:
     return Stream(stream.width, state)
 
 
-def network(case: Case, widths: tuple[int, ...], variances: tuple[Number, ...]) -> tuple:
+Made = tuple[Callable[[Generator, int], Draws], int, Expr]
+
+
+def network(case: Case, widths: tuple[int, ...], variances: tuple[Number, ...]) -> Made:
     """How to draw q_l of a ReLU network from q_0 = 1, how many numbers it takes, and Var(q_l)."""
     layers = [case.scaled(s) for s in variances]
     shapes = list(pairwise(widths))
@@ -44,10 +48,10 @@ def network(case: Case, widths: tuple[int, ...], variances: tuple[Number, ...]) 
     return draw, numbers, stream.variance / widths[-1] ** 2
 
 
-def from_one(case: Case, expression: Expr, **more: Number) -> Expr:
+def from_one(case: Case, expression: Expr) -> Expr:
     """An expression for a network that starts from q_0 = 1, where r_0 = 1 as well."""
     starts = {Term(name, 0): Rational(1) for name in "qr"}
-    return case.at(expression.xreplace(starts), **more)
+    return case.at(expression.xreplace(starts))
 
 
 @experiment(
@@ -221,7 +225,8 @@ def pair_variance(n: int) -> float:
 
     S and S' belong to W and -W: given that k of the n pre-activations are positive they are
     independent, 2/n times chi-squared with k and n - k degrees of freedom. With the digamma psi and
-    c = 4/n: E[log S] = log c + psi(k/2), Var[log S] = psi'(k/2), E[S log S] = (2 k/n)(log c + psi(k/2 + 1)).
+    c = 4/n: E[log S] = log c + psi(k/2), Var[log S] = psi'(k/2), and
+    E[S log S] = (2 k/n) (log c + psi(k/2 + 1)).
     """
     mean = square = 0.0
     for k in range(n + 1):

@@ -6,6 +6,7 @@ a difference of nearby numbers: at h = 1e-30 it is exact to rounding.
 
 from collections.abc import Callable, Mapping
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 from numpy.random import Generator
@@ -29,6 +30,11 @@ def rms_norm(z: Draws) -> Draws:
 
 def layer_norm(z: Draws) -> Draws:
     return rms_norm(z - z.mean(axis=0))
+
+
+def through(probe: Draws, z: Draws) -> Draws:
+    """A loss that is linear in the outputs of RMSNorm."""
+    return np.asarray(np.sum(probe * rms_norm(z), axis=0))
 
 
 def slope(f: Callable[[Draws], Draws], z: Draws, direction: Draws) -> Draws:
@@ -124,7 +130,7 @@ def gradient(case: Case, by_input: bool, wrong: Mapping[str, Number]) -> Trial:
         for k in range(d):
             p = np.zeros((d, 1))
             p[k] = 1
-            measured.append(slope(lambda u, p=p: np.sum(p * rms_norm(u), axis=0), c * z, moved))
+            measured.append(slope(partial(through, p), c * z, moved))
             derived.append(on(rhs, {"p": p, "y": y, "z": z}, {"c": c, "d": d}))
         return ratio(np.array(measured), np.array(derived))
 
