@@ -86,12 +86,13 @@ def _judge(
 
 
 def beyond(start: Expr, end: Expr, assumption: Assumption | None = None) -> bool:
-    """Whether a function that is no polynomial is taken of a Gaussian variable, or a derivative.
+    """Whether no finite model can tell: functions of Gaussian variables, derivatives, orthogonality.
 
-    No finite model has the moments of such functions. With an assumption: whether it speaks of one
-    of these variables.
+    No finite model here has the moments of functions that are no polynomials, or rows of length 1.
+    With an assumption: whether it speaks of one of these variables.
     """
-    names = {
+    names = {a.name for a in arrays_in(start).values() if a.has(Kind.ORTHONORMAL)}
+    names |= {
         entry.array.name
         for side in (start, end)
         for part in opened(side).atoms(Function, Indicator, Slope)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
-from varlaw.checks import algebra, depth, derivatives, gaussian, induction, numbers, pointwise
+from varlaw.checks import algebra, depth, derivatives, gaussian, induction, numbers, orthogonality, pointwise
 from varlaw.checks.moment_proof import prove_moments
 from varlaw.checks.report import Proof, StepReport
 from varlaw.symbolic.arrays import RandomArray, arrays_in
@@ -16,6 +16,7 @@ CHECKERS: dict[str, Checker] = {
     "digits": numbers.prove_digits,
     "root": numbers.prove_root,
     "gaussian": gaussian.prove_gaussian,
+    "orthonormal": orthogonality.prove_orthonormal,
     "pointwise": pointwise.prove_pointwise,
     "signs": pointwise.prove_signs,
     "assumption": pointwise.prove_no_atom,

@@ -44,6 +44,16 @@ COMMON = {  # what the symbols of a family mean, where they occur and the law sa
     "forward": (*_LAYER, "y: the output of the layer", "z: the pre-activation"),
     "backward": (*_LAYER, "z: the pre-activation"),
     "fans": (*_LAYER, "y: the output of the layer"),
+    "orthogonal": (*_LAYER, "s2: the variance of an entry", "q: the second moment of the input"),
+    "haar": ("n: the size of the matrix", "s2: the variance of an entry"),
+    "shapes": (
+        "c: the input channels that an output sees, those of its group",
+        "k: the taps of the kernel, such as 9 for 3 x 3",
+        "x: the inputs under the kernel",
+        "w: the weights",
+        "y: an output",
+        "m: the width of the input",
+    ),
     "attention": ("d: the width of a head", "q: the query", "k: the key", "a: the logit"),
     "residual": _STREAM,
 }

@@ -10,6 +10,7 @@ from varlaw.symbolic.rules import (
     gaussian,
     indices,
     numbers,
+    orthogonality,
     recurrences,
     signs,
 )
@@ -24,6 +25,7 @@ __all__ = [
     "gaussian",
     "indices",
     "numbers",
+    "orthogonality",
     "recurrences",
     "signs",
 ]
