@@ -2,7 +2,16 @@
 
 from collections.abc import Callable, Mapping
 
-from varlaw.checks import algebra, depth, derivatives, gaussian, induction, numbers, orthogonality, pointwise
+from varlaw.checks import (
+    algebra,
+    depth,
+    derivatives,
+    gaussian,
+    induction,
+    numbers,
+    orthogonality,
+    pointwise,
+)
 from varlaw.checks.moment_proof import prove_moments
 from varlaw.checks.report import Proof, StepReport
 from varlaw.symbolic.arrays import RandomArray, arrays_in
