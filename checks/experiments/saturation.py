@@ -131,9 +131,9 @@ SMALL = Fraction(1, 1000)  # where the bounds are almost reached
 
 @experiment(law="sigmoid-backward-bound", quantity="E[sigmoid'(z)^2] at small v", weights=NORMAL)
 def sigmoid_backward_bound(case: Case) -> Trial:
-    return squared_slope(case, sigmoid_slope, "sigmoid'(x)", 1 / 4, 1 / 8, v=SMALL)
+    return squared_slope(case, sigmoid_slope, "sigmoid'(x)", 1 / 4, 1 / 8, 1 / 32, v=SMALL)
 
 
 @experiment(law="tanh-backward-bound", quantity="E[tanh'(z)^2] at small v", weights=NORMAL)
 def tanh_backward_bound(case: Case) -> Trial:
-    return squared_slope(case, tanh_slope, "(1 - tanh(x)^2)", 1 / 2, 2, v=SMALL)
+    return squared_slope(case, tanh_slope, "(1 - tanh(x)^2)", 1 / 2, 2, 1 / 4, v=SMALL)
