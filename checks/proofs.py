@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
-from varlaw.checks import algebra, gaussian, induction, numbers, pointwise
+from varlaw.checks import algebra, bounds, gaussian, gradients, induction, numbers, pointwise
 from varlaw.checks.moment_proof import prove_moments
 from varlaw.checks.report import Proof, StepReport
 from varlaw.symbolic.arrays import RandomArray, arrays_in
@@ -29,13 +29,24 @@ CHECKERS: dict[str, Checker] = {
     "inequality": algebra.prove_inequality,
     "concentration": algebra.prove_concentration,
     "asymptotic": algebra.prove_asymptotic,
+    "written-out": gradients.prove_written_out,
+    "upper-bound": bounds.prove_upper_bound,
+    "small": bounds.prove_small,
+    "change-of-variable": bounds.prove_change_of_variable,
     "recurrence": induction.prove_recurrence,
     "telescoping-sum": induction.prove_telescoping_sum,
     "telescoping-product": induction.prove_telescoping_product,
 }
 
 
-RELATIONS = {"below": "<", "inequality": ">=", "concentration": "->", "asymptotic": "~"}
+RELATIONS = {
+    "below": "<",
+    "inequality": ">=",
+    "upper-bound": "<=",
+    "concentration": "->",
+    "asymptotic": "~",
+    "small": "~",
+}
 
 
 def prove_step(step: Step, arrays: Mapping[str, RandomArray]) -> tuple[Proof, str]:

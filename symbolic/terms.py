@@ -162,12 +162,12 @@ class Covariance(_Head):
 
 
 class Slope(Expr):
-    """The derivative of an expectation by the variance of its variable."""
+    """The derivative of an expectation by the variance of its variable, or of anything by a weight."""
 
     is_real = True
     is_commutative = True
 
-    def __new__(cls, of: Expr, by: Symbol) -> Expr:
+    def __new__(cls, of: Expr, by: Symbol | Entry) -> Expr:
         return Expr.__new__(cls, of, by)
 
     def _sympystr(self, printer: Any) -> str:

@@ -2,10 +2,12 @@
 
 from varlaw.symbolic.rules import (
     analysis,
+    bounds,
     coincidences,
     equations,
     expectation,
     gaussian,
+    gradients,
     indices,
     numbers,
     recurrences,
@@ -14,10 +16,12 @@ from varlaw.symbolic.rules import (
 
 __all__ = [
     "analysis",
+    "bounds",
     "coincidences",
     "equations",
     "expectation",
     "gaussian",
+    "gradients",
     "indices",
     "numbers",
     "recurrences",
