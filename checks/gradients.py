@@ -1,4 +1,4 @@
-"""Proof of derivatives by single weights and of sums: written out at concrete dimensions, then differentiated.
+"""Proofs of derivatives by single weights and of sums: written out at concrete dimensions.
 
 Every entry becomes a symbol of its own, every sum is written out term by term, and SymPy
 differentiates by the one symbol. A term of either side speaks of at most as many values of an index

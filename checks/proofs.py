@@ -2,7 +2,16 @@
 
 from collections.abc import Callable, Mapping
 
-from varlaw.checks import algebra, bounds, gaussian, gradients, induction, numbers, pointwise
+from varlaw.checks import (
+    algebra,
+    bounds,
+    gaussian,
+    gradients,
+    induction,
+    numbers,
+    pointwise,
+    radicals,
+)
 from varlaw.checks.moment_proof import prove_moments
 from varlaw.checks.report import Proof, StepReport
 from varlaw.symbolic.arrays import RandomArray, arrays_in
@@ -30,6 +39,8 @@ CHECKERS: dict[str, Checker] = {
     "concentration": algebra.prove_concentration,
     "asymptotic": algebra.prove_asymptotic,
     "written-out": gradients.prove_written_out,
+    "radicals": radicals.prove_radicals,
+    "correlation": radicals.prove_correlation,
     "upper-bound": bounds.prove_upper_bound,
     "small": bounds.prove_small,
     "change-of-variable": bounds.prove_change_of_variable,

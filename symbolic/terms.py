@@ -162,7 +162,7 @@ class Covariance(_Head):
 
 
 class Slope(Expr):
-    """The derivative of an expectation by the variance of its variable, or of anything by a weight."""
+    """The derivative of an expectation by the variance of its variable, or by one weight."""
 
     is_real = True
     is_commutative = True

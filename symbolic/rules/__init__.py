@@ -10,6 +10,7 @@ from varlaw.symbolic.rules import (
     gradients,
     indices,
     numbers,
+    radicals,
     recurrences,
     signs,
 )
@@ -24,6 +25,7 @@ __all__ = [
     "gradients",
     "indices",
     "numbers",
+    "radicals",
     "recurrences",
     "signs",
 ]

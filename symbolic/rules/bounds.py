@@ -45,6 +45,7 @@ def _tidied(e: Expr) -> Expr:
     top, bottom = fraction(together(e))
     found = factor(cancel(powsimp(top.expand()) / bottom))
     for part in found.args if found.could_extract_minus_sign() else ():
-        if part.is_Add:
-            return (-found / part) * -part
+        base, power = part.as_base_exp()
+        if base.is_Add and power.is_odd:
+            return (-found / part) * (-base) ** power
     return found
