@@ -9,6 +9,7 @@ from varlaw.checks import (
     gradients,
     induction,
     numbers,
+    orders,
     pointwise,
     radicals,
 )
@@ -39,6 +40,8 @@ CHECKERS: dict[str, Checker] = {
     "concentration": algebra.prove_concentration,
     "asymptotic": algebra.prove_asymptotic,
     "written-out": gradients.prove_written_out,
+    "exponent": orders.prove_exponent,
+    "stable": orders.prove_stable,
     "radicals": radicals.prove_radicals,
     "correlation": radicals.prove_correlation,
     "upper-bound": bounds.prove_upper_bound,
@@ -53,6 +56,7 @@ CHECKERS: dict[str, Checker] = {
 RELATIONS = {
     "below": "<",
     "inequality": ">=",
+    "stable": ">=",
     "upper-bound": "<=",
     "concentration": "->",
     "asymptotic": "~",
@@ -66,7 +70,7 @@ def prove_step(step: Step, arrays: Mapping[str, RandomArray]) -> tuple[Proof, st
     if step.relation != wanted:
         return Proof.REFUTED, f"a step of this kind shows {wanted!r}, not {step.relation!r}"
     if step.on_equations:
-        kept = sign_of(step.before) if step.checker == "substitution" else "="
+        kept = sign_of(step.before) if step.checker == "substitution" else wanted
         if sign_of(step.after) != kept:
             return Proof.REFUTED, f"the relation becomes {sign_of(step.after)!r}"
     return CHECKERS[step.checker](step, arrays)

@@ -7,7 +7,8 @@ from typing import Any
 from sympy import Basic, Dummy, Expr, Function, Symbol, sqrt
 
 import varlaw.symbolic.activations
-import varlaw.symbolic.means  # noqa: F401  (its functions are among those found)
+import varlaw.symbolic.means
+import varlaw.symbolic.orders  # noqa: F401  (functions of these modules are among those found)
 from varlaw.symbolic.activation import Activation
 from varlaw.symbolic.arrays import Entry, Moment, RandomArray
 from varlaw.symbolic.gaussian.balls import FUNCTIONS

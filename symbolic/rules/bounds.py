@@ -46,6 +46,6 @@ def _tidied(e: Expr) -> Expr:
     found = factor(cancel(powsimp(top.expand()) / bottom))
     for part in found.args if found.could_extract_minus_sign() else ():
         base, power = part.as_base_exp()
-        if base.is_Add and power.is_odd:
+        if base.is_Add and power.is_odd and any(a.could_extract_minus_sign() for a in base.args):
             return (-found / part) * (-base) ** power
     return found
