@@ -1,4 +1,4 @@
-"""The coordinate check: small networks of growing width, one step of training, sizes of the changes.
+"""The coordinate check: small networks of growing width, one training step, sizes of changes.
 
 A layer has the effective weights n^-a W, with W drawn at standard deviation n^-b, and the learning
 rate n^-c (Yang and Hu 2021, definition 3.2). The loss is the output itself, and each layer's change
