@@ -1,5 +1,7 @@
 """Partial derivatives of expressions in entries of random arrays."""
 
+from functools import lru_cache
+
 from sympy import Add, Dummy, Expr, Integer, Mul, Pow
 
 from varlaw.symbolic.activation import Activation
@@ -12,6 +14,7 @@ class NoGradient(ValueError):
     """An expression is of a kind that has no rule of differentiation here."""
 
 
+@lru_cache(maxsize=4096)
 def gradient(e: Expr, by: Entry) -> Expr:
     """de/dby, where sums over a Kronecker delta are already collapsed: d y_j/d w_ij = x_i.
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from sympy import Basic, Dummy, Expr, Function, Symbol, sqrt
+from sympy import Abs, Basic, Dummy, Expr, Function, Symbol, sqrt
 
 import varlaw.symbolic.activations
 import varlaw.symbolic.means
@@ -116,7 +116,7 @@ def key(label: Label) -> Key:
 
 def functions() -> dict[str, type[Function]]:
     """The functions that are read, by the label they are printed with."""
-    found: dict[str, type[Function]] = {kind.__name__: kind for kind in FUNCTIONS}
+    found: dict[str, type[Function]] = {kind.__name__: kind for kind in FUNCTIONS} | {"abs": Abs}
     waiting: list[Any] = [Activation, Defined]
     while waiting:
         kind = waiting.pop()

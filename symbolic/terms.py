@@ -176,6 +176,8 @@ class Slope(Expr):
 
     def _latex(self, printer: Any, exp: str | None = None) -> str:
         of, by = map(printer.doprint, self.args)
+        if not isinstance(self.args[0], Expectation):
+            of = rf"\left[{of}\right]"
         body = rf"\frac{{\mathrm{{d}}}}{{\mathrm{{d}} {by}}} {of}"
         return body if exp is None else rf"\left({body}\right)^{{{exp}}}"
 
