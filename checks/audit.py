@@ -255,6 +255,6 @@ def _declared_symbols(arrays: Mapping[str, RandomArray]) -> set[Symbol]:
 
 def _places(start: Expr) -> list[dict[Basic, int]]:
     """Values for the free indices: all 1, and all 2 (where entries may differ in law)."""
-    bound = {i for total in start.atoms(IndexSum) for i in total.bound}
-    free = sorted({s for e in opened(start).atoms(Entry) for s in e.free_symbols} - bound, key=str)
+    of_entries = {s for e in opened(start).atoms(Entry) for s in e.free_symbols}
+    free = sorted(of_entries & opened(start).free_symbols, key=str)
     return [{s: value for s in free} for value in ((1, 2) if free else (1,))]

@@ -9,7 +9,7 @@ from sympy import Expr, Symbol, erf, exp, pi, sqrt
 
 from varlaw.derivations.catalogue import law
 from varlaw.symbolic.activations import relu
-from varlaw.symbolic.arrays import Entry
+from varlaw.symbolic.arrays import Entry, RandomArray
 from varlaw.symbolic.declarations import (
     dimensions,
     indices,
@@ -157,14 +157,14 @@ def nngp_erf_slope() -> Derivation:
 def ntk_two_layer() -> Derivation:
     a, w = random_array("a", mean=0, variance=1), random_array("w")
     weights: tuple[Expr, Expr] = a[j], w[i, j]
-    f, g = (network(*names, a, w) for names in ("fxz", "gyk"))
+    f, g = (network(a, w, *names) for names in ("fxz", "gyk"))
     readout, hidden = (Slope(f, weight) * Slope(g, weight) for weight in weights)
     return derive(Expectation(Sum(readout, (j, 1, n)) + Sum(hidden, (i, 1, m), (j, 1, n)))).by(
         "differentiate linearity constants independence identical"
     )
 
 
-def network(name: str, inputs: str, hidden: str, a: Entry, w: Entry) -> Named:
+def network(a: RandomArray, w: RandomArray, name: str, inputs: str, hidden: str) -> Named:
     """A network with one hidden layer of ReLU units at one input."""
     x = random_array(inputs, independent=False)
     z = named(hidden, s * Sum(x[i] * w[i, j], (i, 1, m)), j)

@@ -3,14 +3,12 @@
 from sympy import Expr, Integer, Rational, Symbol, sqrt
 
 from varlaw.derivations.catalogue import law
-from varlaw.symbolic.declarations import (
-    positive,
-    random_variable,
-)
+from varlaw.symbolic.declarations import indices, positive, random_array
 from varlaw.symbolic.derivation import Derivation, derive
 from varlaw.symbolic.sequences import Term, named
 from varlaw.symbolic.terms import Expectation
 
+i = indices("i")
 eta, b, h, v, u, q, r, c = positive("eta b h v u q r c")
 b1, b2 = positive("b_1 b_2")
 s, t = (Symbol(name, integer=True, nonnegative=True) for name in "st")
@@ -41,7 +39,7 @@ def average(previous: Expr, value: Expr, rate: Expr = b) -> Expr:
     ),
 )
 def adam_ratio() -> Derivation:
-    g = random_variable("g", mean=r * sqrt(v), variance=v)
+    g = random_array("g", mean=r * sqrt(v), variance=v)[i]
     return (
         derive(eta * Expectation(g) / sqrt(Expectation(g**2)))
         .by("identical")
@@ -82,8 +80,8 @@ def adam_bound() -> Derivation:
     note="The source's own correction for the start divides m_t by 1 - b^t.",
 )
 def adam_average() -> Derivation:
-    m = random_variable("m", second_moment=Term("u", s))
-    g = random_variable("g", mean=0, variance=v)
+    m = random_array("m", second_moment=Term("u", s))[i]
+    g = random_array("g", mean=0, variance=v)[i]
     return (
         derive(Expectation(average(m, g) ** 2))
         .by("expand linearity constants independence identical")
@@ -110,8 +108,8 @@ def adam_average() -> Derivation:
     ),
 )
 def adam_stationary() -> Derivation:
-    m = random_variable("m", second_moment=u)
-    g = random_variable("g", mean=0, variance=v)
+    m = random_array("m", second_moment=u)[i]
+    g = random_array("g", mean=0, variance=v)[i]
     return (
         derive(Expectation(average(m, g) ** 2))
         .by("expand linearity constants independence identical")
@@ -144,7 +142,7 @@ def adam_stationary() -> Derivation:
     ),
 )
 def adam_noise() -> Derivation:
-    g = random_variable("g", mean=0, variance=v)
+    g = random_array("g", mean=0, variance=v)[i]
     spread = named("u", adam_stationary.derivation.end)
     start = eta * sqrt(spread) / sqrt(Expectation(g**2))
     return derive(start).by("identical").by("earlier", name="u")
@@ -187,7 +185,7 @@ def adam_noise_default() -> Derivation:
     ),
 )
 def adam_first_step() -> Derivation:
-    g = random_variable("g")
+    g = random_array("g")[i]
     m, w = named("m", average(Integer(0), g, b1)), named("v", average(Integer(0), g**2, b2))
     return derive(eta * (m / (1 - b1)) / sqrt(w / (1 - b2))).by("earlier")
 
@@ -208,7 +206,7 @@ def adam_first_step() -> Derivation:
     note="3.16 times eta at b_1 = 0.9 and b_2 = 0.999.",
 )
 def adam_first_step_uncorrected() -> Derivation:
-    g = random_variable("g")
+    g = random_array("g")[i]
     m, w = named("m", average(Integer(0), g, b1)), named("v", average(Integer(0), g**2, b2))
     return derive(eta * m / sqrt(w)).by("earlier")
 
@@ -227,5 +225,5 @@ def adam_first_step_uncorrected() -> Derivation:
     note="Adam's step is the same for any c: compare adam-ratio, free of the gradient's scale.",
 )
 def sgd_step() -> Derivation:
-    g = random_variable("g", second_moment=q)
+    g = random_array("g", second_moment=q)[i]
     return derive(sqrt(Expectation((eta * c * g) ** 2))).by("constants identical")

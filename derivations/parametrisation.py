@@ -180,9 +180,7 @@ def relative_update_sgd() -> Derivation:
 def relative_update_adam() -> Derivation:
     w = random_array("w", mean=0, variance=s2)
     step = named("u", adam_first_step.derivation.end)
-    return derive(sqrt(Expectation(step**2)) / sqrt(Expectation(w[i, j] ** 2))).by(
-        "unfold identical"
-    )
+    return derive(sqrt(step**2) / sqrt(Expectation(w[i, j] ** 2))).by("unfold identical")
 
 
 def aligned() -> Expr:

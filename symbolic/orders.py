@@ -15,7 +15,6 @@ from varlaw.symbolic.sequences import Defined
 class _Sum(Defined):
     """Base of the functions of a size and the width."""
 
-    is_positive = True
     label = ""
 
     def _latex(self, printer: Any, exp: str | None = None) -> str:
@@ -26,7 +25,7 @@ class _Sum(Defined):
 class coherent(_Sum):
     """The size of a sum of n aligned terms of size x: n x."""
 
-    label = "coherent"
+    label, is_positive = "coherent", True
 
     @property
     def definition(self) -> Expr:
@@ -37,7 +36,7 @@ class coherent(_Sum):
 class incoherent(_Sum):
     """The size of a sum of n terms of size x with independent signs: sqrt(n) x."""
 
-    label = "incoherent"
+    label, is_positive = "incoherent", True
 
     @property
     def definition(self) -> Expr:
@@ -48,9 +47,7 @@ class incoherent(_Sum):
 class order(_Sum):
     """The exponent e of a size n^e: log(x)/log(n)."""
 
-    is_positive = None
-    is_real = True
-    label = "order"
+    label, is_real = "order", True
 
     @property
     def definition(self) -> Expr:

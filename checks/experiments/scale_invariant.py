@@ -4,6 +4,7 @@ Gradients are taken by a complex step, so that no formula of the laws has a part
 """
 
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.random import Generator
@@ -17,6 +18,7 @@ from varlaw.symbolic.arrays import Entry
 from varlaw.symbolic.terms import IndexSum
 
 STEP = 1e-30  # of the complex step: what it neglects is of its square
+LAMBDA: dict[str, Any] = {"lambda": Fraction(1, 2)}  # a name that Python keeps for itself
 OFFSET = Fraction(3)  # keeps the weights away from 0
 
 
@@ -143,7 +145,7 @@ def decayed(case: Case, steps: int) -> Trial:
     weights=("normal", "uniform"),
     eta=Fraction(1, 2),
     G=Fraction(3),
-    **{"lambda": Fraction(1, 2)},
+    **LAMBDA,
 )
 def scale_invariant_decay(case: Case) -> Trial:
     eta, decay, size = case["eta"], case["lambda"], case["G"]
@@ -179,7 +181,7 @@ def scale_invariant_equilibrium(case: Case) -> LimitTrial:
 
         return Trial(draw, made.numbers, claimed, 0, {})
 
-    claimed = case.claim(**{"lambda": 1}) / (eta * size)
+    claimed = case.claim(None, **{"lambda": 1}) / (eta * size)
     wrong: dict[str, Number] = {"1": 1, "1/4": Fraction(1, 4), "1/sqrt(2)": 1 / sqrt(2)}
     margins = (0.001, 0.001, 0.001)
     return LimitTrial(sizes, tuple(map(trial, sizes)), claimed, wrong, margins)
