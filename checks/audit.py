@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import cache
 from itertools import combinations
 
-from sympy import Basic, Expr, Function, Symbol
+from sympy import Basic, Expr, Function, Symbol, nan
 
 from varlaw.checks.algebra import equal, opened
 from varlaw.checks.enumeration import Enumerator
@@ -223,7 +223,9 @@ def _values(
                 ):
                     continue
                 found = Enumerator(world, indices)
-                yield world, indices, found.exact(start), found.exact(end)
+                left, right = found.exact(start), found.exact(end)
+                if not left.has(nan) and not right.has(nan):  # 0/0 says nothing
+                    yield world, indices, left, right
             except NotCovered:
                 continue
 

@@ -164,7 +164,7 @@ def relative_update_sgd() -> Derivation:
 @law(
     name="relative-update-adam",
     family="parametrisation",
-    title="Adam: the first update relative to a weight of variance s2 is eta/sqrt(s2)",
+    title="Adam: the squared first update relative to a weight of variance s2 is eta^2/s2",
     regime="first step, root mean square",
     sources=("kingma2015",),
     rests_on=("adam-first-step",),
@@ -180,7 +180,7 @@ def relative_update_sgd() -> Derivation:
 def relative_update_adam() -> Derivation:
     w = random_array("w", mean=0, variance=s2)
     step = named("u", adam_first_step.derivation.end)
-    return derive(sqrt(step**2) / sqrt(Expectation(w[i, j] ** 2))).by("unfold identical")
+    return derive(step**2 / Expectation(w[i, j] ** 2)).by("unfold identical")
 
 
 def aligned() -> Expr:
