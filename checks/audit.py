@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import cache
 from itertools import combinations
 
-from sympy import Basic, Expr, Function, Symbol
+from sympy import Basic, Expr, Function, Symbol, nan
 
 from varlaw.checks.algebra import equal, opened
 from varlaw.checks.enumeration import Enumerator
@@ -227,7 +227,9 @@ def _values(
                 ):
                     continue
                 found = Enumerator(world, indices)
-                yield world, indices, found.exact(start), found.exact(end)
+                left, right = found.exact(start), found.exact(end)
+                if not left.has(nan) and not right.has(nan):  # 0/0 says nothing
+                    yield world, indices, left, right
             except NotCovered:
                 continue
 
@@ -259,6 +261,6 @@ def _declared_symbols(arrays: Mapping[str, RandomArray]) -> set[Symbol]:
 
 def _places(start: Expr) -> list[dict[Basic, int]]:
     """Values for the free indices: all 1, and all 2 (where entries may differ in law)."""
-    bound = {i for total in start.atoms(IndexSum) for i in total.bound}
-    free = sorted({s for e in opened(start).atoms(Entry) for s in e.free_symbols} - bound, key=str)
+    of_entries = {s for e in opened(start).atoms(Entry) for s in e.free_symbols}
+    free = sorted(of_entries & opened(start).free_symbols, key=str)
     return [{s: value for s in free} for value in ((1, 2) if free else (1,))]

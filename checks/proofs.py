@@ -4,13 +4,17 @@ from collections.abc import Callable, Mapping
 
 from varlaw.checks import (
     algebra,
+    bounds,
     depth,
     derivatives,
     gaussian,
+    gradients,
     induction,
     numbers,
+    orders,
     orthogonality,
     pointwise,
+    radicals,
 )
 from varlaw.checks.moment_proof import prove_moments
 from varlaw.checks.report import Proof, StepReport
@@ -39,6 +43,14 @@ CHECKERS: dict[str, Checker] = {
     "inequality": algebra.prove_inequality,
     "concentration": algebra.prove_concentration,
     "asymptotic": algebra.prove_asymptotic,
+    "written-out": gradients.prove_written_out,
+    "exponent": orders.prove_exponent,
+    "stable": orders.prove_stable,
+    "radicals": radicals.prove_radicals,
+    "correlation": radicals.prove_correlation,
+    "upper-bound": bounds.prove_upper_bound,
+    "small": bounds.prove_small,
+    "change-of-variable": bounds.prove_change_of_variable,
     "recurrence": induction.prove_recurrence,
     "telescoping-sum": induction.prove_telescoping_sum,
     "telescoping-product": induction.prove_telescoping_product,
@@ -52,13 +64,16 @@ CHECKERS: dict[str, Checker] = {
 
 
 RELATIONS = {
-    "below": "<",
-    "inequality": ">=",
-    "concentration": "->",
     "asymptotic": "~",
-    "small-variance": "->",
-    "slow-decay": "~",
+    "below": "<",
+    "concentration": "->",
+    "inequality": ">=",
     "log-of-mean": "->",
+    "slow-decay": "~",
+    "small": "~",
+    "small-variance": "->",
+    "stable": ">=",
+    "upper-bound": "<=",
 }
 
 

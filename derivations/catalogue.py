@@ -56,6 +56,8 @@ COMMON = {  # what the symbols of a family mean, where they occur and the law sa
     ),
     "attention": ("d: the width of a head", "q: the query", "k: the key", "a: the logit"),
     "residual": _STREAM,
+    "optimiser": ("eta: the learning rate", "n: the number of weights"),
+    "parametrisation": (*_LAYER, "eta: the learning rate", "y: the output of the layer"),
 }
 
 

@@ -259,8 +259,8 @@ def _unknown(name: str) -> str:
     except UnknownGate:
         return f"unknown activation {name!r}{suggestion(name, _names())}"
     return (
-        f"{name} is a gated unit f(a) b with f = {f}: for independent a and b of second moment 1 its "
-        f"moments and its gains are those of {f}, as its mean is 0"
+        f"{name} is a gated unit f(a) b with f = {f}: where b has mean 0 and second moment 1, its "
+        f"second-moment gain and its variance gain are both the second-moment gain of {f}"
     )
 
 

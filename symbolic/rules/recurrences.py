@@ -1,6 +1,6 @@
 """Rules of recurrences: iterated maps, geometric sums, telescoping products."""
 
-from sympy import Expr, Integer, Symbol, Tuple, fraction, simplify, together
+from sympy import Expr, Integer, Symbol, Tuple, factor, fraction, simplify, together
 
 from varlaw.symbolic.derivation import Outcome, RuleError, Used, relation, rule
 from varlaw.symbolic.ranges import Range
@@ -63,7 +63,7 @@ def geometric_sum(state: Expr, used: Used) -> Outcome:
         (k,), (span,) = total.bound, total.ranges
         following = total.summand.subs(k, k + 1)
         ratio = simplify(following / total.summand)
-        if k in ratio.free_symbols or (ratio - 1).is_nonzero is not True:
+        if k in ratio.free_symbols or factor(ratio - 1).is_nonzero is not True:
             continue
         partial = total.summand / (ratio - 1)
         found[total] = (partial, partial.subs(k, span.upper + 1) - partial.subs(k, span.lower))
