@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
-from varlaw.checks import algebra, gaussian, induction, numbers, pointwise
+from varlaw.checks import algebra, compounding, gaussian, gradients, induction, numbers, pointwise
 from varlaw.checks.moment_proof import prove_moments
 from varlaw.checks.report import Proof, StepReport
 from varlaw.symbolic.arrays import RandomArray, arrays_in
@@ -29,13 +29,22 @@ CHECKERS: dict[str, Checker] = {
     "inequality": algebra.prove_inequality,
     "concentration": algebra.prove_concentration,
     "asymptotic": algebra.prove_asymptotic,
+    "compounding": compounding.prove_compounding,
+    "gradient": gradients.prove_gradient,
+    "vanishing": gradients.prove_vanishing,
     "recurrence": induction.prove_recurrence,
     "telescoping-sum": induction.prove_telescoping_sum,
     "telescoping-product": induction.prove_telescoping_product,
 }
 
 
-RELATIONS = {"below": "<", "inequality": ">=", "concentration": "->", "asymptotic": "~"}
+RELATIONS = {
+    "below": "<",
+    "inequality": ">=",
+    "concentration": "->",
+    "asymptotic": "~",
+    "compounding": "->",
+}
 
 
 def prove_step(step: Step, arrays: Mapping[str, RandomArray]) -> tuple[Proof, str]:

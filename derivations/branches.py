@@ -3,6 +3,7 @@
 from sympy import Expr, Integer, Rational, sqrt
 
 from varlaw.derivations.catalogue import law
+from varlaw.derivations.forward import lecun
 from varlaw.derivations.residual import pre_norm_growth, stream
 from varlaw.derivations.sampling import truncated_normal
 from varlaw.symbolic.activations import gelu, relu
@@ -21,18 +22,40 @@ SIZES = "at width 768 and 3072 hidden units, with weights of std 0.02 before tru
 
 
 @law(
-    name="residual-he-branch",
+    name="relu-branch",
     family="residual",
-    title="A branch Linear-ReLU-Linear with He's variance in both layers doubles the second moment",
-    regime="at initialisation, exactly at finite width; inputs of second moment 1, as after Norm",
-    sources=("he2015", "xiong2020"),
-    usual=("x: zero mean", "x: independent entries", "u: Gaussian", "w: Gaussian"),
+    title="The second moment of a branch Linear-ReLU-Linear is n s v/2",
+    regime="at initialisation, exactly at finite width; pre-activations of second moment v",
+    sources=("he2015",),
+    usual=("z: independent entries", "w: Gaussian"),
     symbols=(
-        "u: the weights of the first layer, of He's variance 2/d",
-        "w: the weights of the second layer, of He's variance 2/n",
-        "d: the width of the stream",
+        "z: the pre-activations of the hidden units; symmetric if the first layer's weights are",
+        "v: their second moment",
+        "w: the weights of the last layer",
+        "s: their second moment",
         "n: the number of hidden units",
     ),
+)
+def relu_branch() -> Derivation:
+    z = random_array("z", second_moment=v, symmetric=True, independent=False)
+    w = random_array("w", mean=0, second_moment=s)
+    f = named("F", Sum(relu(z[j]) * w[j, i], (j, 1, n)), i)
+    return (
+        derive(Expectation(f**2))
+        .by("unfold expand linearity independence")
+        .by("kronecker", array="w")
+        .by("collapse activation symmetry indicators identical count")
+    )
+
+
+@law(
+    name="residual-he-branch",
+    family="residual",
+    title="With He's variance in both layers, a branch Linear-ReLU-Linear has second moment 2",
+    regime="at initialisation, exactly at finite width; inputs of second moment 1, as after Norm",
+    sources=("he2015", "xiong2020"),
+    rests_on=("relu-branch", "lecun"),
+    symbols=("F: the output of the branch",),
     pitfalls=(
         (
             "He's variance keeps the signal, so that a branch with it has unit output",
@@ -42,20 +65,12 @@ SIZES = "at width 768 and 3072 hidden units, with weights of std 0.02 before tru
     ),
 )
 def residual_he_branch() -> Derivation:
-    x = random_array("x", second_moment=1, independent=False)
-    u = random_array("u", second_moment=2 / d, symmetric=True)
-    w = random_array("w", mean=0, second_moment=2 / n)
-    z = named("z", Sum(x[k] * u[k, j], (k, 1, d)), j)
-    f = named("F", Sum(relu(z) * w[j, i], (j, 1, n)), i)
-    return (
-        derive(Expectation(f**2))
-        .by("unfold", name="F")
-        .by("expand linearity independence")
-        .by("kronecker", array="w")
-        .by("collapse identical activation symmetry indicators unfold")
-        .by("expand linearity independence")
-        .by("kronecker", array="u")
-        .by("collapse identical count")
+    linear = lecun.derivation.after("count")  # m q s2, the second moment of a linear layer
+    fan_in, q, variance = sorted(linear.free_symbols, key=str)
+    return relu_branch.derivation.by(
+        "substitute",
+        values={s: 2 / n, v: linear.subs({q: 1, variance: 2 / fan_in})},
+        because="with 2/fan-in in both layers, at inputs of second moment 1",
     )
 
 
@@ -178,10 +193,10 @@ def gelu_branch() -> Derivation:
     title="The second moment of an attention branch is d^2 s^2 r: two layers on the mean of values",
     regime="at initialisation, exactly at finite width; attention weights of any kind",
     sources=("vaswani2017",),
-    usual=("a: zero mean", "a: independent entries", "u: Gaussian", "w: Gaussian"),
+    usual=("a: zero mean", "a: independent entries"),
     symbols=(
         "a: the mean of the normalised tokens under the attention weights",
-        "r: its second moment; 1 for one token or equal ones, 1/T for T independent ones attended alike",
+        "r: its second moment: 1 for equal tokens, 1/T for T independent ones attended alike",
         "u: the weights that make the values",
         "w: the weights of the output",
         "s: the second moment of a weight",

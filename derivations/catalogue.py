@@ -40,12 +40,20 @@ _STREAM = (
     "w: the Jacobian of a branch",
     "b: the gradient at the input of the residual layer",
 )
+_SCALED = (
+    "v_t: the variance of the stream after t branches or blocks",
+    "c: the factor of a branch",
+    "N: the number of residual branches",
+    "L: the number of layers or blocks",
+    "d: the width of the stream",
+)
 COMMON = {  # what the symbols of a family mean, where they occur and the law says nothing else
     "forward": (*_LAYER, "y: the output of the layer", "z: the pre-activation"),
     "backward": (*_LAYER, "z: the pre-activation"),
     "fans": (*_LAYER, "y: the output of the layer"),
     "attention": ("d: the width of a head", "q: the query", "k: the key", "a: the logit"),
     "residual": _STREAM,
+    "scaling": (*_STREAM[:3], *_SCALED),
 }
 
 

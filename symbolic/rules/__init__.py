@@ -3,9 +3,11 @@
 from varlaw.symbolic.rules import (
     analysis,
     coincidences,
+    compounding,
     equations,
     expectation,
     gaussian,
+    gradients,
     indices,
     numbers,
     recurrences,
@@ -15,9 +17,11 @@ from varlaw.symbolic.rules import (
 __all__ = [
     "analysis",
     "coincidences",
+    "compounding",
     "equations",
     "expectation",
     "gaussian",
+    "gradients",
     "indices",
     "numbers",
     "recurrences",
