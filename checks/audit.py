@@ -17,6 +17,7 @@ from varlaw.derivations.catalogue import Law, find
 from varlaw.symbolic.arrays import Entry, RandomArray, arrays_in
 from varlaw.symbolic.assumptions import Assumption, Kind
 from varlaw.symbolic.derivation import Derivation, RuleError
+from varlaw.symbolic.gradients import Gradient
 from varlaw.symbolic.strategy import normal_form
 from varlaw.symbolic.terms import Expectation, IndexSum, Indicator, Slope, indicator
 
@@ -94,7 +95,7 @@ def beyond(start: Expr, end: Expr, assumption: Assumption | None = None) -> bool
     names = {
         entry.array.name
         for side in (start, end)
-        for part in opened(side).atoms(Function, Indicator, Slope)
+        for part in opened(side).atoms(Function, Indicator, Slope, Gradient)
         for entry in part.atoms(Entry)
         if entry.array.has(Kind.GAUSSIAN)
     }

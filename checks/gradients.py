@@ -55,9 +55,9 @@ def _places(head: Gradient, value: Expr) -> Iterator[At]:
     opened = [_opened(side) for side in both]
     sums = {total for side in opened for total in side.atoms(IndexSum)}
     sizes = sorted({s for t in sums for r in t.ranges for s in r.upper.free_symbols}, key=str)
-    bound = {i for t in sums for i in t.bound}
     inside = {s for side in opened for e in side.atoms(Entry, Delta) for s in e.free_symbols}
-    free = sorted(inside - bound - set(sizes), key=str)
+    outside = {s for side in opened for s in side.free_symbols}
+    free = sorted(inside & outside - set(sizes), key=str)
     for values in product(range(1, len(free) + 1), repeat=len(free)):
         largest = max(values, default=1)
         for more in range(MORE + 1):

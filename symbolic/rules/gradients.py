@@ -7,7 +7,6 @@ from varlaw.symbolic.arrays import Entry
 from varlaw.symbolic.assumptions import Assumption, Kind
 from varlaw.symbolic.derivation import Outcome, RuleError, Used, rule
 from varlaw.symbolic.gradients import Gradient
-
 from varlaw.symbolic.sequences import Named
 from varlaw.symbolic.terms import Delta, IndexSum, indicator
 
@@ -64,18 +63,20 @@ def slope(of: Activation) -> Expr:
 
 def collapsed(total: Expr) -> Expr:
     """A sum over deltas with outer indices: only the terms where they are equal."""
+    number, total = total.as_coeff_Mul()
     if not isinstance(total, IndexSum):
-        return total
+        return number * total
     summand, ranges = total.summand.expand(), list(total.ranges)
     if isinstance(summand, Add):
-        return Add(*(collapsed(IndexSum(part, *ranges)) for part in summand.args))
+        return number * Add(*(collapsed(IndexSum(part, *ranges)) for part in summand.args))
     for delta in [f for f in Mul.make_args(summand) if isinstance(f, Delta)]:
         for place, r in enumerate(ranges):
             if len(r.indices) == 1 and not r.excluded and r.indices[0] in delta.args:
                 (kept,) = set(delta.args) - set(r.indices)
                 rest = ranges[:place] + ranges[place + 1 :]
-                return collapsed(IndexSum(summand.xreplace({r.indices[0]: kept}), *rest))
-    return total
+                one = IndexSum(summand.xreplace({r.indices[0]: kept}), *rest)
+                return number * collapsed(one)
+    return number * total
 
 
 @rule("vanish", "an array of second moment 0 is 0", checker="vanishing")
@@ -101,5 +102,3 @@ def rebuilt(part: Expr) -> Expr:
     if isinstance(part, Activation) and part.args[0] == 0:
         return part.written_out[-1][1]
     return part
-
-
