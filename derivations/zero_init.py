@@ -110,7 +110,7 @@ def zero_first_layer_relu() -> Derivation:
     ),
 )
 def zero_first_layer_gelu() -> Derivation:
-    return first_layer_at_zero(gelu)
+    return first_layer_at_zero(gelu).by("collapse identical count")
 
 
 @law(
@@ -122,16 +122,16 @@ def zero_first_layer_gelu() -> Derivation:
     note="The source is background: it treats networks of tanh.",
 )
 def zero_first_layer_tanh() -> Derivation:
-    return first_layer_at_zero(tanh)
+    return first_layer_at_zero(tanh).by("collapse identical count")
 
 
 def first_layer_at_zero(activation: type) -> Derivation:
+    """E of the squared gradient of a first layer at 0, the zero-mean last layer's sums apart."""
     y, u, _ = block(activation, Integer(0), s)
     return (
         derive(Expectation(pulled_back(y, u[k, j]) ** 2))
         .by("chain-rule vanish expand linearity independence")
         .by("kronecker", array="w")
-        .by("collapse identical count")
     )
 
 
