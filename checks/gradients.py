@@ -59,6 +59,8 @@ def _places(head: Gradient, value: Expr) -> Iterator[At]:
     outside = {s for side in opened for s in side.free_symbols}
     free = sorted(inside & outside - set(sizes), key=str)
     for values in product(range(1, len(free) + 1), repeat=len(free)):
+        if any(v > max(values[:place], default=0) + 1 for place, v in enumerate(values)):
+            continue  # the same coincidences under other names
         largest = max(values, default=1)
         for more in range(MORE + 1):
             at: dict[Basic, int] = dict(zip(free, values, strict=True))
