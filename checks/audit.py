@@ -18,7 +18,7 @@ from varlaw.symbolic.arrays import Entry, RandomArray, arrays_in
 from varlaw.symbolic.assumptions import Assumption, Kind
 from varlaw.symbolic.derivation import Derivation, RuleError
 from varlaw.symbolic.strategy import normal_form
-from varlaw.symbolic.terms import Expectation, IndexSum, Indicator, Slope, indicator
+from varlaw.symbolic.terms import Delta, Expectation, IndexSum, Indicator, Slope, indicator
 
 Claim = tuple[Expr, Expr]
 
@@ -26,9 +26,10 @@ Claim = tuple[Expr, Expr]
 def claims(derivation: Derivation) -> list[Claim]:
     """What a law claims before anything is required or solved: pairs of equal expressions.
 
-    The first expression and the last one equal to it; and what the lemmas of a limit say.
+    The first expression and the last one equal to it, from where gradients are worked out and
+    zeros put in; and what the lemmas of a limit say.
     """
-    last: Expr = derivation.start
+    first = last = derivation.start
     lemmas: list[Claim] = []
     for step in derivation.steps:
         if step.on_equations or step.relation != "=":
@@ -37,7 +38,8 @@ def claims(derivation: Derivation) -> list[Claim]:
             ]
             break
         last = step.after
-    return lemmas or [(derivation.start, last)]
+        first = last if step.checker in ("gradient", "vanishing") else first
+    return lemmas or [(first, last)]
 
 
 @cache
@@ -260,7 +262,13 @@ def _declared_symbols(arrays: Mapping[str, RandomArray]) -> set[Symbol]:
 
 
 def _places(start: Expr) -> list[dict[Basic, int]]:
-    """Values for the free indices: all 1, and all 2 (where entries may differ in law)."""
-    of_entries = {s for e in opened(start).atoms(Entry) for s in e.free_symbols}
-    free = sorted(of_entries & opened(start).free_symbols, key=str)
-    return [{s: value for s in free} for value in ((1, 2) if free else (1,))]
+    """Values for the free indices: all 1, and all 2 (where entries may differ in law).
+
+    An index that a Kronecker delta compares with others stays in every range, at 1.
+    """
+    whole = opened(start)
+    bound = {i for total in whole.atoms(IndexSum) for i in total.bound}
+    of_entries = {s for e in whole.atoms(Entry) for s in e.free_symbols}
+    free = sorted(of_entries & whole.free_symbols, key=str)
+    compared = {s: 1 for e in whole.atoms(Delta) for s in e.free_symbols - bound}
+    return [{s: value for s in free} | compared for value in ((1, 2) if free else (1,))]

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from varlaw.checks import (
     algebra,
     bounds,
+    compounding,
     depth,
     derivatives,
     gaussian,
@@ -13,6 +14,7 @@ from varlaw.checks import (
     numbers,
     orders,
     orthogonality,
+    partials,
     pointwise,
     radicals,
 )
@@ -51,6 +53,9 @@ CHECKERS: dict[str, Checker] = {
     "upper-bound": bounds.prove_upper_bound,
     "small": bounds.prove_small,
     "change-of-variable": bounds.prove_change_of_variable,
+    "compounding": compounding.prove_compounding,
+    "gradient": partials.prove_gradient,
+    "vanishing": partials.prove_vanishing,
     "recurrence": induction.prove_recurrence,
     "telescoping-sum": induction.prove_telescoping_sum,
     "telescoping-product": induction.prove_telescoping_product,
@@ -66,6 +71,7 @@ CHECKERS: dict[str, Checker] = {
 RELATIONS = {
     "asymptotic": "~",
     "below": "<",
+    "compounding": "->",
     "concentration": "->",
     "inequality": ">=",
     "log-of-mean": "->",

@@ -40,6 +40,20 @@ _STREAM = (
     "w: the Jacobian of a branch",
     "b: the gradient at the input of the residual layer",
 )
+_SCALED = (
+    "v_t: the variance of the stream after t branches or blocks",
+    "c: the factor of a branch",
+    "N: the number of residual branches",
+    "L: the number of layers or blocks",
+    "d: the width of the stream",
+    "n: the number of hidden units of a branch",
+    "u: the weights of the first layer of a branch",
+    "w: the weights of its last layer",
+    "s: the second moment of the weights that are not 0",
+    "q: the second moment of the input x",
+    "p: the derivative of the loss by the output y, independent of the weights",
+    "g: the second moment of that derivative",
+)
 COMMON = {  # what the symbols of a family mean, where they occur and the law says nothing else
     "forward": (*_LAYER, "y: the output of the layer", "z: the pre-activation"),
     "backward": (*_LAYER, "z: the pre-activation"),
@@ -58,6 +72,7 @@ COMMON = {  # what the symbols of a family mean, where they occur and the law sa
     "residual": _STREAM,
     "optimiser": ("eta: the learning rate", "n: the number of weights"),
     "parametrisation": (*_LAYER, "eta: the learning rate", "y: the output of the layer"),
+    "scaling": (*_STREAM[:3], *_SCALED),
 }
 
 

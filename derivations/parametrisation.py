@@ -67,7 +67,7 @@ def ntk_sgd_rate() -> Derivation:
     z, u = layer("z", "u", ONE)
     return (
         derive(eta * Slope(y, w) / sqrt(m) / Slope(z, u))
-        .by("differentiate")
+        .by("partial")
         .by("equal", to=s, because="the standard rate that makes the same step: s slope = step")
     )
 
@@ -93,7 +93,7 @@ def ntk_adam_rate() -> Derivation:
     ours, standard = p * Slope(y, w), p * Slope(z, u)
     return (
         derive(eta * (ours / sqrt(ours**2)) / sqrt(m) / (standard / sqrt(standard**2)))
-        .by("differentiate")
+        .by("partial")
         .by("equal", to=s, because="the standard rate that makes the same step: s sign = step")
     )
 
@@ -112,9 +112,7 @@ def weight_gradient() -> Derivation:
     g = random_array("g", second_moment=v, independent=False)
     w = random_array("w")
     y = named("y", Sum(x[i] * w[i, j], (i, 1, m)), j)
-    return derive(Expectation((g[j] * Slope(y, w[i, j])) ** 2)).by(
-        "independence differentiate identical"
-    )
+    return derive(Expectation((g[j] * Slope(y, w[i, j])) ** 2)).by("independence partial identical")
 
 
 @law(
@@ -134,11 +132,7 @@ def ntk_weight_gradient() -> Derivation:
     y, w = layer("y", "w", 1 / sqrt(m))
     z, u = layer("z", "u", ONE)
     standard = named("D", weight_gradient.derivation.end)
-    return (
-        derive(standard * (Slope(y, w) / Slope(z, u)) ** 2)
-        .by("differentiate")
-        .by("earlier", name="D")
-    )
+    return derive(standard * (Slope(y, w) / Slope(z, u)) ** 2).by("partial").by("earlier", name="D")
 
 
 @law(

@@ -10,8 +10,8 @@ from varlaw.symbolic.rules.scope import Scope, rewrite
 from varlaw.symbolic.terms import IndexSum, Slope, factors, terms
 
 
-@rule("differentiate", "chain rule, term by term", checker="written-out")
-def differentiate(state: Expr, used: Used) -> Expr:
+@rule("partial", "chain rule, term by term", checker="written-out")
+def partial(state: Expr, used: Used) -> Expr:
     """Derivatives by an entry of an array: d y_j/d w_ij = x_i for y_j = Sum_i x_i w_ij."""
     found = {}
     for part in state.atoms(Slope):

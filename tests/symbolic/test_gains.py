@@ -282,5 +282,5 @@ def test_the_record_in_python() -> None:
 
 
 def test_a_gated_unit_says_whose_gains_it_has() -> None:
-    with pytest.raises(ValueError, match="gated unit .* with f = silu"):
+    with pytest.raises(ValueError, match="with f = silu"):
         gain("swiglu")
