@@ -1,15 +1,22 @@
-"""Laws of attention logits: moments of q.k."""
+"""Laws of attention logits: moments of q.k, what scales them, queries and keys that correlate."""
+
+from sympy import Expr, Integer, sqrt
 
 from varlaw.derivations.catalogue import law
-from varlaw.symbolic.declarations import dimensions, indices, random_array
+from varlaw.symbolic.declarations import dimensions, indices, positive, random_array
 from varlaw.symbolic.derivation import Derivation, derive
 from varlaw.symbolic.sequences import Named, named
 from varlaw.symbolic.terms import Expectation, Sum, Variance
 
-d = dimensions("d")
-i = indices("i")
+d, m = dimensions("d m")
+i, j = indices("i j")
+c, f, g, rho, s2 = positive("c f g rho s2")
+
 
 MOMENT = "unfold expand linearity independence coincidence independence identical count"
+PAIRS = (
+    "unfold unfold expand linearity constants independence coincidence independence identical count"
+)
 
 
 def logit(gaussian: bool = False) -> Named:
@@ -92,4 +99,253 @@ def attention_qk_kurtosis() -> Derivation:
         .by("earlier", name="v")
         .by("unfold expand linearity independence coincidence independence identical count")
         .by("algebra", form="expand")
+    )
+
+
+@law(
+    name="attention-scaled",
+    family="attention",
+    title="Logits times 1/sqrt(d) have variance 1",
+    regime="at initialisation, exactly at finite width",
+    sources=("vaswani2017",),
+    rests_on=("attention-qk",),
+    usual=("q: independent entries", "q: Gaussian", "k: Gaussian"),
+    pitfalls=(
+        (
+            "logits lie between -3 sqrt(d) and 3 sqrt(d) before they are scaled",
+            "that is three standard deviations of one logit; the largest of n keys is no single one",
+            "with 512 keys the largest is 3.04 sqrt(d) on average",
+        ),
+        (
+            "in any model the scaled logits have variance 1",
+            "only if queries and keys have variance 1, which weights of 0.02 do not give",
+            "BERT: Var q = Var k = 0.2377, so the scaled logit has variance 0.0565",
+        ),
+    ),
+)
+def attention_scaled() -> Derivation:
+    q = random_array("q", mean=0, variance=1, independent=False)
+    k = random_array("k", mean=0, variance=1)
+    return (
+        derive(Variance(named("a", c * Sum(q[i] * k[i], (i, 1, d)))))
+        .by("moments unfold expand linearity constants independence")
+        .by("kronecker", array="k")
+        .by("collapse identical count")
+        .by("require", equals=Integer(1), because="the variance of the scaled logit is 1")
+        .by("solve", unknown=c)
+    )
+
+
+def projection() -> Derivation:
+    """The variance m s2 of one entry of a query or key, projected from m inputs."""
+    x = random_array("x", second_moment=1, independent=False)
+    w = random_array("w", mean=0, second_moment=s2)
+    q = named("q", Sum(x[j] * w[j, i], (j, 1, m)), i)
+    return (
+        derive(Variance(q))
+        .by("moments unfold expand linearity independence")
+        .by("kronecker", array="w")
+        .by("collapse identical count")
+    )
+
+
+def with_weights(query: Expr, key: Expr, scale: Expr = Integer(1)) -> Derivation:
+    """The variance of a logit between two tokens, times `scale`, at the variances of the weights."""
+    variances = (named(f"v_{n}", projection().end.subs(s2, s)) for n, s in zip("qk", (query, key)))
+    v, u = variances
+    q = random_array("q", mean=0, variance=v, independent=False)
+    k = random_array("k", mean=0, variance=u)
+    return (
+        derive(Variance(named("a", scale * Sum(q[i] * k[i], (i, 1, d)))))
+        .by("moments unfold expand linearity")
+        .by_if("constants")
+        .by("independence")
+        .by("kronecker", array="k")
+        .by("collapse identical count")
+        .by("earlier")
+    )
+
+
+@law(
+    name="attention-projection",
+    family="attention",
+    title="Inputs of second moment 1 give queries and keys the variance m s2",
+    regime="at initialisation, exactly at finite width",
+    sources=("vaswani2017",),
+    usual=("x: zero mean", "x: independent entries", "w: Gaussian"),
+)
+def attention_projection() -> Derivation:
+    return projection()
+
+
+@law(
+    name="attention-both-scaled",
+    family="attention",
+    title="Both projections' variances divided by sqrt(d) do what 1/sqrt(d) does",
+    regime="at initialisation, exactly at finite width; training differs",
+    sources=("vaswani2017", "su2021"),
+    rests_on=("attention-projection",),
+    pitfalls=(
+        (
+            "divide the initialisation of both projections by sqrt(d)",
+            "their variances, not their standard deviations",
+            "standard deviations divided by sqrt(d) leave the variance 1/d",
+        ),
+    ),
+)
+def attention_both_scaled() -> Derivation:
+    chain = with_weights(1 / (m * f), 1 / (m * f))
+    because = "the variance of the logit is 1 at weights of variance 1/(m f)"
+    return chain.by("require", equals=Integer(1), because=because).by("solve", unknown=f)
+
+
+@law(
+    name="attention-t5",
+    family="attention",
+    title="T5: the query's variance divided by d, the key's untouched: logits of variance 1",
+    regime="at initialisation, exactly at finite width; training differs",
+    sources=("raffel2020",),
+    rests_on=("attention-projection",),
+    pitfalls=(
+        (
+            "T5 divides the variances of both projections by sqrt(d)",
+            "it divides the query's by d and leaves the key's alone; the logits' variance is the same",
+            "std (512 * 64)^(-1/2) and 512^(-1/2): variance 1",
+        ),
+        (
+            "scaling the logits by 1/sqrt(d) on top does no harm",
+            "it scales twice",
+            "variance 1/64, standard deviation 0.125 at d = 64",
+        ),
+        (
+            "T5's initialisation is equivalent to scaled attention",
+            "only at initialisation: the query's weights learn at another relative rate",
+            "E[a^2] = 1 for both at step 0",
+        ),
+    ),
+)
+def attention_t5() -> Derivation:
+    return with_weights(1 / (m * d), 1 / m)
+
+
+@law(
+    name="attention-fused-xavier",
+    family="attention",
+    title="Xavier on the fused (3m, m) projection quarters the variance of scaled logits",
+    regime="at initialisation, exactly at finite width",
+    sources=("glorot2010", "vaswani2017"),
+    rests_on=("attention-projection",),
+    pitfalls=(
+        (
+            "fusing the three projections into one matrix changes their variance by a factor 2",
+            "the weights by 2, and the values; the logits, made of two of them, by 4",
+            "m = 512: bounds 0.05413 and 0.07655, logit variances 1/4 and 1",
+        ),
+    ),
+)
+def attention_fused_xavier() -> Derivation:
+    fused = 2 / (m + 3 * m)
+    scale = attention_scaled.derivation.end
+    return with_weights(fused, fused, c).by("substitute", values={c: scale}, because="c, as found")
+
+
+def correlated(scale: Expr = Integer(1), gaussian: bool = True) -> Named:
+    """q.k for entries of correlation rho: k = rho q + sqrt(1 - rho^2) u."""
+    q, u = (random_array(name, mean=0, variance=1, gaussian=gaussian) for name in "qu")
+    k = named("k", rho * q[i] + sqrt(1 - rho**2) * u[i], i)
+    return named("a", Sum(q[i] * k, (i, 1, d)) / scale)
+
+
+@law(
+    name="attention-correlated-mean",
+    family="attention",
+    title="Queries and keys of correlation rho: the mean of q.k is rho d",
+    regime="exactly at finite width; 0 < rho <= 1",
+    sources=("yang2022",),
+    usual=("q: Gaussian", "u: Gaussian"),
+)
+def attention_correlated_mean() -> Derivation:
+    return derive(Expectation(correlated(gaussian=False))).by(
+        "unfold unfold expand linearity constants independence identical count"
+    )
+
+
+@law(
+    name="attention-correlated-second",
+    family="attention",
+    title="Queries and keys of correlation rho: E[(q.k)^2] = d (1 + rho^2) + rho^2 d^2",
+    regime="jointly Gaussian entries, exactly at finite width; 0 < rho <= 1",
+    sources=("yang2022",),
+)
+def attention_correlated_second() -> Derivation:
+    return derive(Expectation(correlated() ** 2)).by(PAIRS).by("algebra", form="factor")
+
+
+@law(
+    name="attention-correlated",
+    family="attention",
+    title="Queries and keys of correlation rho: the variance of q.k is d (1 + rho^2)",
+    regime="jointly Gaussian entries, exactly at finite width; 0 < rho <= 1",
+    sources=("yang2022",),
+)
+def attention_correlated() -> Derivation:
+    chain = derive(Variance(correlated())).by("moments").by(PAIRS)
+    return chain.by("algebra", form="factor")
+
+
+@law(
+    name="attention-mup",
+    family="attention",
+    title="Scaled by 1/d, logits of correlated q and k keep the size rho^2 at any width",
+    regime="jointly Gaussian entries, exactly at finite width; 0 < rho <= 1",
+    sources=("yang2022",),
+    rests_on=("attention-correlated-second",),
+    pitfalls=(
+        (
+            "1/sqrt(d) is the right scale at any time",
+            "it is for independent q and k; once training correlates them, 1/d is",
+            "rho = 1/2, d = 64: E[a^2] = 17.25 with 1/sqrt(d), 0.2695 with 1/d",
+        ),
+    ),
+)
+def attention_mup() -> Derivation:
+    return derive(Expectation(correlated(d) ** 2)).by(PAIRS).by("algebra")
+
+
+@law(
+    name="attention-correlated-growth",
+    family="attention",
+    title="Scaled by 1/sqrt(d), logits of correlated q and k grow like rho sqrt(d)",
+    regime="jointly Gaussian entries, asymptotic in the width d; 0 < rho <= 1",
+    sources=("yang2022",),
+    rests_on=("attention-correlated-second",),
+)
+def attention_correlated_growth() -> Derivation:
+    second = named("v", attention_correlated_second.derivation.end)
+    return derive(sqrt(second / d)).by("earlier").by("asymptotic", to=rho * sqrt(d), variable=d)
+
+
+@law(
+    name="attention-qk-norm",
+    family="attention",
+    title="QK-norm: unit vectors times a gain g give logits of second moment g^2/d",
+    regime="at initialisation, exactly at finite width; |logit| <= g always (Cauchy-Schwarz)",
+    sources=("henry2020",),
+    symbols=(
+        "t: the signs of the query's entries",
+        "r: the sizes of the entries of the normalised query, of mean square 1/d",
+        "k: the normalised key, of mean square 1/d",
+        "g: the gain",
+    ),
+    usual=("k: zero mean", "r: independent entries"),
+    note="A unit vector whose law no change of the signs of its entries alters.",
+)
+def attention_qk_norm() -> Derivation:
+    t = random_array("t", mean=0, second_moment=1)
+    r, k = (random_array(name, second_moment=1 / d, independent=False) for name in "rk")
+    return (
+        derive(Expectation(named("a", g * Sum(t[i] * r[i] * k[i], (i, 1, d))) ** 2))
+        .by("unfold expand linearity constants independence")
+        .by("kronecker", array="t")
+        .by("collapse identical count")
     )

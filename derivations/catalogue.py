@@ -44,7 +44,22 @@ COMMON = {  # what the symbols of a family mean, where they occur and the law sa
     "forward": (*_LAYER, "y: the output of the layer", "z: the pre-activation"),
     "backward": (*_LAYER, "z: the pre-activation"),
     "fans": (*_LAYER, "y: the output of the layer"),
-    "attention": ("d: the width of a head", "q: the query", "k: the key", "a: the logit"),
+    "attention": (
+        "d: the width of a head",
+        "m: the width of the model",
+        "q: the query",
+        "k: the key",
+        "a: the logit",
+        "x: the input, of second moment 1",
+        "w: the weights of a projection",
+        "s2: the variance of the weights",
+        "v_q: the variance of an entry of the query",
+        "v_k: the variance of an entry of the key",
+        "c: what the logits are multiplied with",
+        "f: what both variances are divided by",
+        "rho: the correlation of an entry of q with its partner in k",
+        "u: the part of the key that is independent of the query",
+    ),
     "residual": _STREAM,
 }
 
