@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
-from varlaw.checks import algebra, gaussian, induction, numbers, pointwise
+from varlaw.checks import algebra, averages, gaussian, induction, jensen, numbers, pointwise
 from varlaw.checks.moment_proof import prove_moments
 from varlaw.checks.report import Proof, StepReport
 from varlaw.symbolic.arrays import RandomArray, arrays_in
@@ -32,10 +32,32 @@ CHECKERS: dict[str, Checker] = {
     "recurrence": induction.prove_recurrence,
     "telescoping-sum": induction.prove_telescoping_sum,
     "telescoping-product": induction.prove_telescoping_product,
+    "averages": averages.prove_averages,
+    "out-of-sums": averages.prove_out_of_sums,
+    "logarithms": averages.prove_logarithms,
+    "large-numbers": averages.prove_large_numbers,
+    "delta-method": averages.prove_delta_method,
+    "jensen": jensen.prove_jensen,
+    "jensen-convex": jensen.prove_jensen_convex,
+    "jensen-weighted": jensen.prove_jensen_weighted,
+    "at-most-one": jensen.prove_at_most_one,
+    "best-rate": jensen.prove_best_rate,
 }
 
 
-RELATIONS = {"below": "<", "inequality": ">=", "concentration": "->", "asymptotic": "~"}
+RELATIONS = {
+    "below": "<",
+    "inequality": ">=",
+    "concentration": "->",
+    "asymptotic": "~",
+    "large-numbers": "->",
+    "delta-method": "->",
+    "jensen": "<=",
+    "jensen-convex": ">=",
+    "jensen-weighted": "<=",
+    "at-most-one": "<=",
+    "best-rate": "<=",
+}
 
 
 def prove_step(step: Step, arrays: Mapping[str, RandomArray]) -> tuple[Proof, str]:

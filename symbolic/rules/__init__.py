@@ -2,11 +2,13 @@
 
 from varlaw.symbolic.rules import (
     analysis,
+    averages,
     coincidences,
     equations,
     expectation,
     gaussian,
     indices,
+    jensen,
     numbers,
     recurrences,
     signs,
@@ -14,11 +16,13 @@ from varlaw.symbolic.rules import (
 
 __all__ = [
     "analysis",
+    "averages",
     "coincidences",
     "equations",
     "expectation",
     "gaussian",
     "indices",
+    "jensen",
     "numbers",
     "recurrences",
     "signs",
