@@ -10,7 +10,7 @@ from varlaw.checks.report import Proof
 from varlaw.symbolic.arrays import Entry, RandomArray
 from varlaw.symbolic.assumptions import Kind
 from varlaw.symbolic.derivation import Step
-from varlaw.symbolic.sequences import Named
+from varlaw.symbolic.sequences import Named, Term
 from varlaw.symbolic.terms import Expectation, IndexSum
 
 Finding = tuple[Proof, str]
@@ -54,6 +54,18 @@ def prove_out_of_sums(step: Step, arrays: Arrays) -> Finding:
     if equal(step.before.xreplace(hidden), step.after.xreplace(hidden)):
         return Proof.PROVED, "equal sum by sum"
     return Proof.REFUTED, "the sums differ"
+
+
+def prove_sums_to_one(step: Step, arrays: Arrays) -> Finding:
+    """A sum of all values of one sequence was put to 1; that they are probabilities is declared."""
+    of = step.certificate["of"]
+    if not isinstance(of, IndexSum) or of.summand != Term(of.summand.args[0], *of.bound):
+        return Proof.REFUTED, f"{of} is not the sum of a sequence"
+    if of.ranges[0].lower != 1 or of not in step.before.atoms(IndexSum):
+        return Proof.REFUTED, f"{of} is not in the state, or not over all of the sequence"
+    if not equal(step.before.xreplace({of: Integer(1)}), step.after):
+        return Proof.REFUTED, "more changed than this sum"
+    return Proof.PROVED, "a sum of probabilities, by what the law says of them"
 
 
 def prove_logarithms(step: Step, arrays: Arrays) -> Finding:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
-from varlaw.checks import algebra, averages, gaussian, induction, jensen, numbers, pointwise
+from varlaw.checks import algebra, averages, gaussian, induction, jensen, log_sums, numbers, pointwise
 from varlaw.checks.moment_proof import prove_moments
 from varlaw.checks.report import Proof, StepReport
 from varlaw.symbolic.arrays import RandomArray, arrays_in
@@ -33,10 +33,14 @@ CHECKERS: dict[str, Checker] = {
     "telescoping-sum": induction.prove_telescoping_sum,
     "telescoping-product": induction.prove_telescoping_product,
     "averages": averages.prove_averages,
+    "sums-to-one": averages.prove_sums_to_one,
     "out-of-sums": averages.prove_out_of_sums,
     "logarithms": averages.prove_logarithms,
     "large-numbers": averages.prove_large_numbers,
     "delta-method": averages.prove_delta_method,
+    "log-sum": log_sums.prove_log_sum,
+    "log-sum-root": log_sums.prove_log_sum_root,
+    "first-integer": log_sums.prove_first_integer,
     "jensen": jensen.prove_jensen,
     "jensen-convex": jensen.prove_jensen_convex,
     "jensen-weighted": jensen.prove_jensen_weighted,

@@ -48,6 +48,12 @@ def out_of_sums(state: Expr, used: Used) -> Expr:
     return state.replace(IndexSum, change)
 
 
+@rule("sums-to-one", "probabilities sum to 1", checker="sums-to-one")
+def sums_to_one(state: Expr, used: Used, of: Expr) -> Outcome:
+    """The sum of the values of a sequence that are declared to be probabilities."""
+    return Outcome(state.xreplace({of: Integer(1)}), certificate={"of": of})
+
+
 @rule("logarithms", "logarithms of products, of powers and of exponentials", checker="logarithms")
 def logarithms(state: Expr, used: Used) -> Expr:
     """log(x y^k e^z) = log x + k log y + z for positive x and y."""
