@@ -19,7 +19,7 @@ Arrays = Mapping[str, RandomArray]
 
 
 def prove_jensen(step: Step, arrays: Arrays) -> Finding:
-    """E[log X] went to log E[X], X is positive, the state rises with it, the logarithm is concave."""
+    """E[log X] went to log E[X] for a positive X; the state rises with it; log is concave."""
     head = step.certificate["head"]
     if not isinstance(head, Expectation) or not isinstance(head.args[0], log):
         return Proof.REFUTED, f"{head} is not the expectation of a logarithm"
@@ -73,9 +73,7 @@ def _convex(count: int) -> bool:
         *(a * b * diff(log(total), x, y) for a, x in zip(u, z, strict=True)
           for b, y in zip(u, z, strict=True))
     )  # fmt: skip
-    squares = Add(
-        *(exp(z[k] + z[m]) * (u[k] - u[m]) ** 2 for k in range(count) for m in range(k))
-    )
+    squares = Add(*(exp(z[k] + z[m]) * (u[k] - u[m]) ** 2 for k in range(count) for m in range(k)))
     gap = (form * total**2 - squares).expand()
     named = dict(zip(map(exp, z), weights, strict=True))
     return is_zero(gap.expand(power_exp=True).xreplace(named).subs(named))

@@ -117,11 +117,13 @@ def enclosed(count: int, std: arb) -> arb:
     size = float(std.upper())
     pieces, delta = _inner(size, std)
     fine = STEP / pieces
-    low = -pieces * math.ceil(min(45 + math.log(count) + size**2 / 2, 50 + 10.5 * size) / float(STEP))
+    low = -pieces * math.ceil(
+        min(45 + math.log(count) + size**2 / 2, 50 + 10.5 * size) / float(STEP)
+    )
     high = pieces * math.ceil((6 + size) / float(STEP))
     half = math.ceil(REACH * size / float(fine)) + 1
-    bell = [(-(fine * j / std) ** 2 / 2).exp() for j in range(-half, half + 1)]
-    values = [(-(fine * l).exp()).exp() for l in range(low - half, high + half + 1)]
+    bell = [(-((fine * j / std) ** 2) / 2).exp() for j in range(-half, half + 1)]
+    values = [(-(fine * at).exp()).exp() for at in range(low - half, high + half + 1)]
     mixed = arb_poly(bell) * arb_poly(values)
     scale = fine / std / (2 * arb.pi()).sqrt()
     total, last = arb(0), arb(0)
@@ -145,8 +147,9 @@ def _inner(size: float, std: arb) -> tuple[int, arb]:
 def _outer(count: int, std: arb, start: arb, end: arb, last: arb) -> arb:
     """What the outer sum is off by at most: its tails, and the trapezoidal rule's error.
 
-    Below `start` = -A, |1 - F(u)| <= |exp(u)| and |1 - M^K| <= K |1 - M| <= 2 K E min(1, |exp(u)| e^z),
-    whose integral is at most 2 K (E[(z - A)^+] + E[min(1, e^(z - A))]). Above `end` >= 0 the
+    Below `start` = -A, |1 - F(u)| <= |exp(u)| and |1 - M^K| <= K |1 - M|, which is at most
+    2 K E[min(1, |exp(u)| e^z)], whose integral is at most
+    2 K (E[(z - A)^+] + E[min(1, e^(z - A))]). Above `end` >= 0 the
     integral of F is at most F(end), that of M^K at most M(end)^(K - 1) int M, where
     int M <= log 2 + E[z^+]. F and M are monotone, so that these bound the sums as well. On the
     edges |M(x + i y)| <= M(x + log cos y).
@@ -158,6 +161,8 @@ def _outer(count: int, std: arb, start: arb, end: arb, last: arb) -> arb:
     below = start.exp() + 2 * count * (excess + beyond + (start + std**2 / 2).exp() * near)
     above = (-end.exp()).exp() + last.abs_upper() ** (count - 1) * (1 + std)
     cosine = arb(OUTER).cos()
-    norm = below + above + 2 * (end - start) - 2 * cosine.log() + (-end.exp() * cosine).exp() / cosine
+    norm = (
+        below + above + 2 * (end - start) - 2 * cosine.log() + (-end.exp() * cosine).exp() / cosine
+    )
     ratio = (2 * arb.pi() * arb(OUTER) / STEP).exp() - 1
     return (below + above + 2 * norm / ratio).upper()

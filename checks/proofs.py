@@ -2,7 +2,16 @@
 
 from collections.abc import Callable, Mapping
 
-from varlaw.checks import algebra, averages, gaussian, induction, jensen, log_sums, numbers, pointwise
+from varlaw.checks import (
+    algebra,
+    averages,
+    gaussian,
+    induction,
+    jensen,
+    log_sums,
+    numbers,
+    pointwise,
+)
 from varlaw.checks.moment_proof import prove_moments
 from varlaw.checks.report import Proof, StepReport
 from varlaw.symbolic.arrays import RandomArray, arrays_in

@@ -12,7 +12,7 @@ d, m = dimensions("d m")
 i, j = indices("i j")
 c, f, g, rho, s2 = positive("c f g rho s2")
 
-
+ONE = Integer(1)
 MOMENT = "unfold expand linearity independence coincidence independence identical count"
 PAIRS = (
     "unfold unfold expand linearity constants independence coincidence independence identical count"
@@ -113,7 +113,7 @@ def attention_qk_kurtosis() -> Derivation:
     pitfalls=(
         (
             "logits lie between -3 sqrt(d) and 3 sqrt(d) before they are scaled",
-            "that is three standard deviations of one logit; the largest of n keys is no single one",
+            "that is three standard deviations of one logit, not of the largest of n keys",
             "with 512 keys the largest is 3.04 sqrt(d) on average",
         ),
         (
@@ -131,7 +131,7 @@ def attention_scaled() -> Derivation:
         .by("moments unfold expand linearity constants independence")
         .by("kronecker", array="k")
         .by("collapse identical count")
-        .by("require", equals=Integer(1), because="the variance of the scaled logit is 1")
+        .by("require", equals=ONE, because="the variance of the scaled logit is 1")
         .by("solve", unknown=c)
     )
 
@@ -149,9 +149,12 @@ def projection() -> Derivation:
     )
 
 
-def with_weights(query: Expr, key: Expr, scale: Expr = Integer(1)) -> Derivation:
-    """The variance of a logit between two tokens, times `scale`, at the variances of the weights."""
-    variances = (named(f"v_{n}", projection().end.subs(s2, s)) for n, s in zip("qk", (query, key)))
+def with_weights(query: Expr, key: Expr, scale: Expr = ONE) -> Derivation:
+    """The variance of `scale` q.k between two tokens, at the variances of the weights."""
+    variances = (
+        named(f"v_{n}", projection().end.subs(s2, s))
+        for n, s in zip("qk", (query, key), strict=True)
+    )
     v, u = variances
     q = random_array("q", mean=0, variance=v, independent=False)
     k = random_array("k", mean=0, variance=u)
@@ -196,7 +199,7 @@ def attention_projection() -> Derivation:
 def attention_both_scaled() -> Derivation:
     chain = with_weights(1 / (m * f), 1 / (m * f))
     because = "the variance of the logit is 1 at weights of variance 1/(m f)"
-    return chain.by("require", equals=Integer(1), because=because).by("solve", unknown=f)
+    return chain.by("require", equals=ONE, because=because).by("solve", unknown=f)
 
 
 @law(
@@ -209,7 +212,7 @@ def attention_both_scaled() -> Derivation:
     pitfalls=(
         (
             "T5 divides the variances of both projections by sqrt(d)",
-            "it divides the query's by d and leaves the key's alone; the logits' variance is the same",
+            "it divides the query's by d and leaves the key's alone; the logits' variance is 1 as well",
             "std (512 * 64)^(-1/2) and 512^(-1/2): variance 1",
         ),
         (
@@ -249,7 +252,7 @@ def attention_fused_xavier() -> Derivation:
     return with_weights(fused, fused, c).by("substitute", values={c: scale}, because="c, as found")
 
 
-def correlated(scale: Expr = Integer(1), gaussian: bool = True) -> Named:
+def correlated(scale: Expr = ONE, gaussian: bool = True) -> Named:
     """q.k for entries of correlation rho: k = rho q + sqrt(1 - rho^2) u."""
     q, u = (random_array(name, mean=0, variance=1, gaussian=gaussian) for name in "qu")
     k = named("k", rho * q[i] + sqrt(1 - rho**2) * u[i], i)

@@ -49,8 +49,8 @@ def head_logits() -> Derivation:
 @law(
     name="head-bert",
     family="head",
-    title="BERT: tied embeddings of 0.02, truncated at two of them, give logits of std 0.4875",
-    regime="at initialisation, d = 768, after the extra Dense and LayerNorm; prediction not its own",
+    title="BERT: tied embeddings of std 0.02, truncated at two, give logits of std 0.4875",
+    regime="at initialisation, d = 768, after the extra Dense and LayerNorm",
     sources=("devlin2019",),
     rests_on=("head-logits", "truncated-normal-factor"),
     symbols=("gamma: the variance that truncation leaves",),
@@ -110,11 +110,7 @@ def loss_prior_bias() -> Derivation:
 
     prior = Sum(Term("pi", k), (k, 1, K))
     loss = log(Sum(exp(bias(k)), (k, 1, K))) - bias(y)
-    return (
-        derive(Sum(Term("pi", y) * loss, (y, 1, K)))
-        .by("earlier")
-        .by("sums-to-one", of=prior)
-    )
+    return derive(Sum(Term("pi", y) * loss, (y, 1, K))).by("earlier").by("sums-to-one", of=prior)
 
 
 @law(
@@ -193,7 +189,7 @@ def loss_delta() -> Derivation:
     pitfalls=(
         (
             "a std larger than 0.02 but smaller than He's starts a nat too high",
-            "He's is the threshold itself: sqrt(2/512) on 512 unit features gives logits of std 1.414",
+            "He's is the threshold itself: on 512 unit features it gives logits of std 1.4142",
             "excess 0.99688 at He's std, 0.10229 at 0.02",
         ),
     ),

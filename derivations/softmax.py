@@ -4,7 +4,13 @@ from sympy import Expr, Integer, erf, exp, log, sqrt
 
 from varlaw.derivations.catalogue import law
 from varlaw.symbolic.arrays import RandomArray
-from varlaw.symbolic.declarations import dimensions, indices, positive, random_array, random_variable
+from varlaw.symbolic.declarations import (
+    dimensions,
+    indices,
+    positive,
+    random_array,
+    random_variable,
+)
 from varlaw.symbolic.derivation import Derivation, derive
 from varlaw.symbolic.sequences import Named, named
 from varlaw.symbolic.terms import Delta, Expectation, Sum
@@ -179,8 +185,8 @@ def logits() -> tuple[RandomArray, Named]:
 @law(
     name="softmax-participation",
     family="softmax",
-    title="n Sum p_i^2 tends to e^(s^2) for logits N(0, s^2): as if n e^(-s^2) keys were seen",
-    regime="in probability as n grows at fixed s; useful for s^2 well below (log n)/2, error O(1/n)",
+    title="n Sum p_i^2 tends to e^(s^2) for logits N(0, s^2)",
+    regime="in probability as n grows at fixed s, error O(1/n); useful for s^2 << (log n)/2",
     sources=("noci2022",),
     symbols=("Z: the sum of the exponentials", "A, B: their means", "s: the std of the logits"),
     pitfalls=(
@@ -273,7 +279,7 @@ def softmax_largest() -> Derivation:
     pitfalls=(
         (
             "logits lie within three standard deviations",
-            "one of them does in 99.7 % of all cases; some of 512 lies outside in 82 % of all rows",
+            "one of them does in 99.7 % of all cases; some of 512 lies outside in 75 %",
             "3.04 on average at n = 512",
         ),
     ),

@@ -254,35 +254,29 @@ def of_sizes(
     return LimitTrial(sizes, tuple(map(at, sizes)), claimed or case.claim(), wrong, margins)
 
 
-@experiment(law="softmax-participation", quantity="n Sum p^2", weights=NORMAL, s=Fraction(3, 4))
+@experiment(law="softmax-participation", quantity="n Sum p^2", weights=NORMAL, s=HALF)
 def softmax_participation(case: Case) -> LimitTrial:
-    """X = n Sum p^2 = e^(s^2) v/u^2; R = X e^(-s^2) - v + 2 v (u - 1) = v (u - 1)^2 (2 u + 1)/u^2."""
+    """X = n Sum p^2 = e^(s^2) v/u^2; with y = u - 1, R = -v y^3 (4 + 3 y)/u^2 is left of it."""
     s2 = float(case["s"] ** 2)
     limit = exp(s2)
 
+    def joint(shift: float) -> Callable[[Orders], float]:  # of v and y at shifted logits
+        return lambda powers: exp(-powers[0] * s2) * signed(s2, powers[1], 0, shift, 2 * powers[0])
+
     def statistic(a: Draws, n: int) -> Draws:
         p = softmax(a)
-        v, u = np.exp(2 * (a - s2)).mean(axis=0), np.exp(a - s2 / 2).mean(axis=0)
-        line = v - 2 * v * (u - 1)
-        expected = 1 - 2 * math.expm1(2 * s2) / n
-        return np.asarray(n * (p**2).sum(axis=0) + limit * (expected - line))
+        v, y = np.exp(2 * (a - s2)).mean(axis=0), np.expm1(a - s2 / 2).mean(axis=0)
+        expected = 1 - 2 * math.expm1(2 * s2) / n + 3 * of_means(n, (1, 2), joint(0.0))
+        return np.asarray(n * (p**2).sum(axis=0) + limit * (expected - v * (1 - 2 * y + 3 * y**2)))
 
     def square(n: int) -> float:
-        shift = 4 * s2 / n
-        # v = mean of w^2 e^(2 shift - s2), y = u - 1: v^2 y^4 (2 y + 3)^2 at the shifted logits
-
-        def joint(powers: Orders) -> float:
-            weights, count = powers
-            scale = exp(-weights * s2)
-            return scale * signed(s2, count, 0, shift, 2 * weights)
-
-        parts = {6: 4.0, 5: 12.0, 4: 9.0}
-        total = sum(c * of_means(n, (2, k), joint) for k, c in parts.items())
+        parts = {6: 16.0, 7: 24.0, 8: 9.0}  # v^2 y^6 (4 + 3 y)^2
+        total = sum(c * of_means(n, (2, k), joint(4 * s2 / n)) for k, c in parts.items())
         return limit**2 * exp(2 * s2 + 8 * s2 / n) * total
 
     wrong = {"1": 1, "e^(2 s^2)": Rational(exp(2 * s2)), "e^(s^2/2)": Rational(exp(s2 / 2))}
-    margins = (0.004, 0.002, 0.001)
-    return of_sizes(case, (32, 64, 128), statistic, lambda n: limit, square, wrong, margins)
+    margins = (0.0012, 0.0006, 0.0003)
+    return of_sizes(case, (16, 32, 64), statistic, lambda n: limit, square, wrong, margins)
 
 
 @experiment(law="softmax-entropy", quantity="log n - H", weights=NORMAL, s=HALF)

@@ -30,13 +30,17 @@ def jensen_convex(state: Expr, used: Used) -> Outcome:
 
 
 @rule("jensen-weighted", "Jensen for weights of mean 1", checker="jensen-weighted")
-def jensen_weighted(state: Expr, used: Used, rate: Symbol, weight: Expr, primitive: Expr) -> Outcome:
+def jensen_weighted(
+    state: Expr, used: Used, rate: Symbol, weight: Expr, primitive: Expr
+) -> Outcome:
     """E[W z] <= log(E[W exp(c z)])/c for weights W >= 0 with E[W] = 1.
 
     `primitive` is the antiderivative of W times the density; it rises from 0 to 1.
     """
     if not isinstance(state, Expectation) or (variable := variable_of(state)) is None:
-        raise RuleError(f"not covered: {state} is not the expectation of a function of one variable")
+        raise RuleError(
+            f"not covered: {state} is not the expectation of a function of one variable"
+        )
     z = variable.entry
     if state != Expectation(weight * z):
         raise RuleError(f"{state} is not E[W z] with W = {weight}")
@@ -50,7 +54,11 @@ def at_most_one(state: Expr, used: Used, of: Expr) -> Outcome:
     """log(E[P X])/c <= log(E[X])/c for a power P of a distribution function and a positive X."""
     (head,) = state.atoms(Expectation)
     used.update(variable.assumptions if (variable := variable_of(head)) else ())
-    return Outcome(state.xreplace({head: Expectation(head.args[0].xreplace({of: Integer(1)}))}), "<=", {"of": of})
+    return Outcome(
+        state.xreplace({head: Expectation(head.args[0].xreplace({of: Integer(1)}))}),
+        "<=",
+        {"of": of},
+    )
 
 
 @rule("best-rate", "the bound holds at any rate: at the best one", checker="best-rate")

@@ -88,4 +88,3 @@ def first_integer(state: Eq, used: Used, unknown: Symbol) -> Outcome:
     rate = state.lhs.args[0] / root(unknown)
     bound = float(logarithm(state.rhs).evalf(30)) / float(rate)
     return Outcome(relation(unknown, Integer(ceil(bound**2)), "="))
-
