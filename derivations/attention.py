@@ -212,7 +212,7 @@ def attention_both_scaled() -> Derivation:
     pitfalls=(
         (
             "T5 divides the variances of both projections by sqrt(d)",
-            "it divides the query's by d and leaves the key's alone; the logits' variance is 1 as well",
+            "it divides the query's by d and leaves the key's alone; the logits' variance is 1 too",
             "std (512 * 64)^(-1/2) and 512^(-1/2): variance 1",
         ),
         (

@@ -95,7 +95,7 @@ def loss_zero_head() -> Derivation:
     title="A bias of log prior has the entropy of the prior as its loss at step 0",
     regime="exactly, with zero weights; labels from the prior",
     sources=("karpathy2019",),
-    symbols=("pi: the prior of the classes", "b: the bias"),
+    symbols=("q: the prior of the classes", "b: the bias"),
     pitfalls=(
         (
             "a fresh classifier has the loss log K",
@@ -106,11 +106,11 @@ def loss_zero_head() -> Derivation:
 )
 def loss_prior_bias() -> Derivation:
     def bias(index: Expr) -> Expr:
-        return named("b", log(Term("pi", index)), index)
+        return named("b", log(Term("q", index)), index)
 
-    prior = Sum(Term("pi", k), (k, 1, K))
+    prior = Sum(Term("q", k), (k, 1, K))
     loss = log(Sum(exp(bias(k)), (k, 1, K))) - bias(y)
-    return derive(Sum(Term("pi", y) * loss, (y, 1, K))).by("earlier").by("sums-to-one", of=prior)
+    return derive(Sum(Term("q", y) * loss, (y, 1, K))).by("earlier").by("sums-to-one", of=prior)
 
 
 @law(
