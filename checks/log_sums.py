@@ -120,10 +120,10 @@ def enclosed(count: int, std: arb) -> arb:
     low = -pieces * math.ceil(
         min(45 + math.log(count) + size**2 / 2, 50 + 10.5 * size) / float(STEP)
     )
-    high = pieces * math.ceil((6 + size) / float(STEP))
+    high = pieces * math.ceil((7 + 1.5 * size) / float(STEP))
     half = math.ceil(REACH * size / float(fine)) + 1
     bell = [(-((fine * j / std) ** 2) / 2).exp() for j in range(-half, half + 1)]
-    values = [(-(fine * at).exp()).exp() for at in range(low - half, high + half + 1)]
+    values = [_double(fine * at) for at in range(low - half, high + half + 1)]
     mixed = arb_poly(bell) * arb_poly(values)
     scale = fine / std / (2 * arb.pi()).sqrt()
     total, last = arb(0), arb(0)
@@ -132,6 +132,11 @@ def enclosed(count: int, std: arb) -> arb:
         total += values[i - low + half] - last**count
     start, end = fine * low, fine * high
     return STEP * total + arb(0, 1) * _outer(count, std, start, end, last)
+
+
+def _double(u: arb) -> arb:
+    """F(u) = exp(-exp(u)); above 5 it is positive and below 1e-60."""
+    return (-u.exp()).exp() if u < 5 else arb(0, 1e-60)
 
 
 def _inner(size: float, std: arb) -> tuple[int, arb]:

@@ -3,7 +3,6 @@
 from math import ceil, log, pi, sqrt
 
 import numpy as np
-from scipy.optimize import brentq
 from sympy import Eq, Expr, Integer, Symbol
 from sympy import exp as exponential
 from sympy import log as logarithm
@@ -32,8 +31,13 @@ def log_sum_root(state: Eq, used: Used, unknown: Symbol, places: int = 6) -> Out
     if variance != unknown**2:
         raise RuleError(f"the variance of the logits is {variance}, not the square of {unknown}")
     target = float(state.rhs - state.lhs.xreplace({head: Integer(0)}))
-    found = brentq(lambda s: approximate(count, s) - target, 1e-3, 20.0, xtol=1e-14)
-    return Outcome(relation(unknown, _digits(float(found), places), "="))
+    low, high = 1e-3, 20.0
+    while high - low > 1e-14:
+        middle = (low + high) / 2
+        if middle in (low, high):
+            break
+        low, high = (middle, high) if approximate(count, middle) < target else (low, middle)
+    return Outcome(relation(unknown, _digits(low, places), "="))
 
 
 def head_of(head: Expr, used: Used) -> tuple[int, Expr]:
