@@ -86,17 +86,18 @@ def _judge(
 
 
 def beyond(start: Expr, end: Expr, assumption: Assumption | None = None) -> bool:
-    """Whether a function that is no polynomial is taken of a Gaussian variable.
+    """Whether no finite model can tell: functions of Gaussian variables, derivatives, orthogonality.
 
-    No finite model has the moments of such functions. With an assumption: whether it speaks of one
-    of these variables.
+    No finite model here has the moments of functions that are no polynomials, or rows of length 1.
+    With an assumption: whether it speaks of one of these variables.
     """
-    names = {
+    names = {a.name for a in arrays_in(start).values() if a.has(Kind.ORTHONORMAL)}
+    names |= {
         entry.array.name
         for side in (start, end)
         for part in opened(side).atoms(Function, Indicator, Slope)
         for entry in part.atoms(Entry)
-        if entry.array.has(Kind.GAUSSIAN)
+        if entry.array.has(Kind.GAUSSIAN) or isinstance(part, Slope)
     }
     return bool(names if assumption is None else names & set(assumption.subjects))
 
@@ -215,7 +216,10 @@ def _values(
     free = {
         s for s in start.free_symbols | end.free_symbols if isinstance(s, Symbol)
     } | _declared_symbols(arrays)
+    least = max((int(k) for e in start.atoms(Entry) for k in e.indices if k.is_Integer), default=1)
     for world in worlds(arrays, assumption, free - set(dims), dims):
+        if any(size < least for size in world.sizes.values()):
+            continue
         for indices in _places(start):
             try:
                 if not (assumption and assumption.kind is Kind.NO_ATOM) and not _without_atoms(

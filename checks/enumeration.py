@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 from flint import fmpq
-from sympy import Add, Basic, Dummy, Expr, Integer, Mul, Pow, Rational, Symbol
+from sympy import Add, Basic, Dummy, Expr, Integer, Mul, Pow, Rational, Symbol, nan, zoo
 
 from varlaw.checks.moments import NotCovered, Writer
 from varlaw.checks.worlds import Seed, World
@@ -13,7 +13,14 @@ from varlaw.symbolic.activation import Activation
 from varlaw.symbolic.activations import leaky_relu, relu
 from varlaw.symbolic.arrays import Entry, Moment
 from varlaw.symbolic.sequences import Defined, IndexProduct, Named, Term
-from varlaw.symbolic.terms import Covariance, Delta, Expectation, IndexSum, Indicator, Variance
+from varlaw.symbolic.terms import (
+    Covariance,
+    Delta,
+    Expectation,
+    IndexSum,
+    Indicator,
+    Variance,
+)
 
 MAX_OUTCOMES = 5_000
 
@@ -64,7 +71,10 @@ class Enumerator:
             case _ if not e.args:
                 return e
             case _:
-                return e.func(*(self.exact(part, at) for part in e.args))
+                value = e.func(*(self.exact(part, at) for part in e.args))
+                if value.has(nan, zoo):
+                    raise NotCovered(f"{e} has no value")
+                return value
 
     def _placeholder(self, key: Any) -> Dummy:
         return self.outside.setdefault(key, Dummy(str(key), positive=True))

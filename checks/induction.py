@@ -25,7 +25,7 @@ def prove_recurrence(step: Step, arrays: Arrays) -> Finding:
     if head != step.after.lhs:
         return Proof.REFUTED, "the closed form is not one of the sequence"
     previous = facts["previous"]
-    if not _precedes(previous, step.before.lhs, facts["index"]):
+    if not precedes(previous, step.before.lhs, facts["index"]):
         return Proof.REFUTED, f"{previous} is not what comes before {step.before.lhs}"
     if facts["initial"] != previous.subs(facts["index"], 0):
         return Proof.REFUTED, f"{facts['initial']} is not {previous} at layer 0"
@@ -43,7 +43,7 @@ def prove_recurrence(step: Step, arrays: Arrays) -> Finding:
     return Proof.REFUTED, f"induction step: {following} is not {slope} times the form plus {added}"
 
 
-def _precedes(previous: Expr, head: Expr, index: Symbol) -> bool:
+def precedes(previous: Expr, head: Expr, index: Symbol) -> bool:
     """Whether two terms of a sequence have one name and follow one another."""
     return (
         hasattr(head, "name")

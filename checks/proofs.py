@@ -5,11 +5,14 @@ from collections.abc import Callable, Mapping
 from varlaw.checks import (
     algebra,
     averages,
+    depth,
+    derivatives,
     gaussian,
     induction,
     jensen,
     log_sums,
     numbers,
+    orthogonality,
     pointwise,
 )
 from varlaw.checks.moment_proof import prove_moments
@@ -25,6 +28,7 @@ CHECKERS: dict[str, Checker] = {
     "digits": numbers.prove_digits,
     "root": numbers.prove_root,
     "gaussian": gaussian.prove_gaussian,
+    "orthonormal": orthogonality.prove_orthonormal,
     "pointwise": pointwise.prove_pointwise,
     "signs": pointwise.prove_signs,
     "assumption": pointwise.prove_no_atom,
@@ -55,6 +59,12 @@ CHECKERS: dict[str, Checker] = {
     "jensen-weighted": jensen.prove_jensen_weighted,
     "at-most-one": jensen.prove_at_most_one,
     "best-rate": jensen.prove_best_rate,
+    "scale-out": derivatives.prove_scale_out,
+    "derivative": derivatives.prove_derivative,
+    "first-below": depth.prove_first_below,
+    "small-variance": depth.prove_small_variance,
+    "slow-decay": depth.prove_slow_decay,
+    "log-of-mean": depth.prove_log_of_mean,
 }
 
 
@@ -70,6 +80,9 @@ RELATIONS = {
     "jensen-weighted": "<=",
     "at-most-one": "<=",
     "best-rate": "<=",
+    "small-variance": "->",
+    "slow-decay": "~",
+    "log-of-mean": "->",
 }
 
 
@@ -79,7 +92,7 @@ def prove_step(step: Step, arrays: Mapping[str, RandomArray]) -> tuple[Proof, st
     if step.relation != wanted:
         return Proof.REFUTED, f"a step of this kind shows {wanted!r}, not {step.relation!r}"
     if step.on_equations:
-        kept = sign_of(step.before) if step.checker == "substitution" else "="
+        kept = sign_of(step.before) if step.checker == "substitution" else wanted
         if sign_of(step.after) != kept:
             return Proof.REFUTED, f"the relation becomes {sign_of(step.after)!r}"
     return CHECKERS[step.checker](step, arrays)

@@ -1,17 +1,17 @@
 """The main job: all the evidence on laws of the catalogue, in parallel, as one report."""
 
 import os
-import signal
-import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures import Executor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from multiprocessing import get_context
-from types import ModuleType
+from pathlib import Path
 from typing import Any
 
+from varlaw.checks.executors import Work
+from varlaw.checks.executors import results as done_by
+from varlaw.checks.journal import Journal, fingerprint, folder, register
 from varlaw.checks.report import (
     AssumptionReport,
     LawReport,
@@ -28,9 +28,10 @@ from varlaw.symbolic.language import Text
 Progress = Callable[[str, int, int], None]
 Finished = Callable[[LawReport], None]
 
-THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+DIED = "the process that worked on it died again and again"
 
 
+@register
 @dataclass(frozen=True)
 class Reasoning:
     """What can be said of a law without drawing a random number."""
@@ -96,6 +97,8 @@ def verify(
     jobs: int | None = 1,
     steps_only: bool = False,
     overrides: Mapping[str, Text] | None = None,
+    executor: Executor | None = None,
+    resume: bool = False,
     progress: Progress | None = None,
     on_law: Finished | None = None,
 ) -> Report:
@@ -103,10 +106,14 @@ def verify(
 
     `tolerance` is relative and `error_rate` holds for the whole run, shared out over its
     experiments. `jobs` processes are used (None: one per core); the result does not depend on
-    their number. `overrides` sets parameters of the experiments, such as {"m": 512}. `progress` is
-    called with (law, parts done, parts in all), `on_law` with each report as it is finished.
+    their number. An `executor` does the work instead, such as that of a Dask cluster, whose
+    machines need varlaw. What is finished is journalled: with `resume` a run with the same laws and
+    settings that was cut off is gone on with. `overrides` sets parameters of the experiments, such
+    as {"m": 512}. `progress` is called with (law, parts done, parts in all), `on_law` with each
+    report as it is finished.
 
-    Raises UnknownLaw, or ValueError for a parameter out of range or a law that is written wrongly.
+    Raises UnknownLaw, or ValueError for a parameter out of range, a law that is written wrongly, or
+    nothing to resume.
     """
     known = catalogue.entries()
     for name in names or ():
@@ -119,25 +126,85 @@ def verify(
         name: _Pending(known[name], sum(task.law == name for task in tasks), not steps_only)
         for name in chosen
     }
-    work: list[tuple[str, int | None, Callable[..., Any], Any]] = [
-        (name, None, reason, name) for name in _slowest_first(chosen)
-    ]
-    work += [(task.law, k, _timed_measure, task) for k, task in enumerate(tasks)]
+    pieces = [_Piece(name, None, name) for name in _slowest_first(chosen)]
+    pieces += [_Piece(task.law, k, task) for k, task in enumerate(tasks)]
+    run = {"laws": chosen, "tasks": [task.record for task in tasks], "steps_only": steps_only}
+    journal = _journal(fingerprint(run), resume)
     finished: dict[str, LawReport] = {}
-    with _results(work, jobs or os.cpu_count() or 1) as results:
-        for done, (name, number, result) in enumerate(results, 1):
-            part = pending[name]
-            if number is None:
+    with _results(pieces, journal, jobs or os.cpu_count() or 1, executor) as results:
+        for done, (piece, result) in enumerate(results, 1):
+            part = pending[piece.law]
+            if piece.number is None:
                 part.reasoning = result
             else:
-                part.measured[number] = result
+                part.measured[piece.number] = result
             if progress:
-                progress(name, done, len(work))
+                progress(piece.law, done, len(pieces))
             if part.complete:
-                finished[name] = _report(part)
+                finished[piece.law] = _report(part)
                 if on_law:
-                    on_law(finished[name])
+                    on_law(finished[piece.law])
+    if journal:
+        journal.close()
     return Report(tuple(finished[name] for name in chosen), error_rate, seed)
+
+
+@dataclass(frozen=True)
+class _Piece:
+    """The reasoning on a law, or one of its measurements: done by itself."""
+
+    law: str
+    number: int | None
+    argument: Any
+
+    @property
+    def key(self) -> str:
+        return f"{self.law}: reasoning" if self.number is None else f"{self.argument.key}"
+
+    def work(self, journal: Journal | None) -> Work:
+        if self.number is None:
+            return Work(reason, self.argument, _no_reasoning)
+        return Work(_timed_measure, (self.argument, journal and str(journal.path)), _no_measurement)
+
+
+def _journal(name: str, resume: bool) -> Journal | None:
+    """The journal of a run; an earlier one of the same run is gone on with, or begun anew.
+
+    None where the cache cannot be written. Raises ValueError where there is nothing to resume.
+    """
+    path = folder() / f"{name}.sqlite"
+    if resume and not path.exists():
+        raise ValueError(
+            "there is nothing to resume: no run with these laws and settings was cut off"
+        )
+    try:
+        if not resume:
+            Journal(path).close()
+        return Journal(path)
+    except OSError:
+        return None
+
+
+@contextmanager
+def _results(
+    pieces: list[_Piece], journal: Journal | None, jobs: int, executor: Executor | None
+) -> Iterator[Iterator[tuple[_Piece, Any]]]:
+    """The results of all pieces: those of the journal first, the others as they are ready."""
+    known = {k: journal.result(piece.key) for k, piece in enumerate(pieces)} if journal else {}
+    known = {k: found for k, found in known.items() if found is not None}
+    left = [k for k in range(len(pieces)) if k not in known]
+    shared = journal if executor is None else None  # others may run on another machine
+    with done_by([pieces[k].work(shared) for k in left], jobs, executor) as results:
+
+        def all_of_them() -> Iterator[tuple[_Piece, Any]]:
+            for k, found in known.items():
+                yield pieces[k], found
+            for place, found in results:
+                if journal:
+                    journal.keep(pieces[left[place]].key, found)
+                yield pieces[left[place]], found
+
+        yield all_of_them()
 
 
 def _plan(
@@ -148,11 +215,22 @@ def _plan(
     return list(plan(names, Settings(tolerance, error_rate, seed, overrides)))
 
 
-def _timed_measure(task: Any) -> tuple[Measurement, float]:
+def _timed_measure(given: tuple[Any, str | None]) -> tuple[Measurement, float]:
     from varlaw.checks.experiments.run import attempt
 
+    task, path = given
     began = time.perf_counter()
-    return attempt(task), time.perf_counter() - began
+    return attempt(task, Journal(Path(path)) if path else None), time.perf_counter() - began
+
+
+def _no_measurement(given: tuple[Any, str | None]) -> tuple[Measurement, float]:
+    from varlaw.checks.experiments.run import without
+
+    return without(given[0], DIED), 0.0
+
+
+def _no_reasoning(name: str) -> Reasoning:
+    return Reasoning("", (), (), (), (DIED,), 0.0)
 
 
 def _slowest_first(names: list[str]) -> list[str]:
@@ -189,67 +267,3 @@ def _report(part: _Pending) -> LawReport:
         problems,
         measurable=part.measuring and found.random,
     )
-
-
-@contextmanager
-def _results(
-    work: list[tuple[str, int | None, Callable[..., Any], Any]], jobs: int
-) -> Iterator[Any]:
-    """The results of the work in the order in which they are ready."""
-    if jobs == 1 or len(work) == 1:
-        yield ((name, number, call(argument)) for name, number, call, argument in work)
-        return
-    with _one_thread_each():
-        pool = ProcessPoolExecutor(min(jobs, len(work)), mp_context=get_context("spawn"))
-        futures: dict[Future[Any], tuple[str, int | None]] = {}
-        try:
-            with _by_themselves():  # every process starts as work is handed in
-                for name, number, call, argument in work:
-                    futures[pool.submit(call, argument)] = name, number
-            yield _as_ready(futures)
-        finally:
-            for process in list((getattr(pool, "_processes", None) or {}).values()):
-                if any(not future.done() for future in futures):
-                    process.terminate()
-            pool.shutdown(wait=True, cancel_futures=True)
-
-
-@contextmanager
-def _by_themselves() -> Iterator[None]:
-    """Processes started here do not run the caller's script again, and leave Ctrl-C to the caller.
-
-    A spawned process imports the `__main__` of its parent; for as long as this lasts it is empty.
-    """
-    main, block = sys.modules["__main__"], hasattr(signal, "pthread_sigmask")
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if block else set()
-    sys.modules["__main__"] = ModuleType("__main__")
-    try:
-        yield
-    finally:
-        sys.modules["__main__"] = main
-        if block:
-            signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-def _as_ready(futures: dict[Future[Any], tuple[str, int | None]]) -> Iterator[Any]:
-    waiting = set(futures)
-    while waiting:
-        ready, waiting = wait(waiting, return_when=FIRST_COMPLETED)
-        for future in ready:
-            name, number = futures[future]
-            yield name, number, future.result()
-
-
-@contextmanager
-def _one_thread_each() -> Iterator[None]:
-    """Worker processes started here run their linear algebra on one thread."""
-    before = {name: os.environ.get(name) for name in THREADS}
-    os.environ.update(dict.fromkeys(THREADS, "1"))
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value

@@ -47,6 +47,18 @@ def backward() -> Derivation:
     sources=("he2015",),
     usual=("x: zero mean", "w: independent entries", "w: Gaussian"),
     symbols=("b: the gradient at the input of the layer z_j, which ReLU follows",),
+    pitfalls=(
+        (
+            "fan-in and fan-out factors cancel, so He by fan-in serves an MLP block",
+            "a block Linear, ReLU, Linear has no ReLU behind its second layer",
+            "second moment times 2 forward and 2 backward at width 4d",
+        ),
+        (
+            "one of the two passes may be off by a constant per layer, which is harmless",
+            "a constant would compound; what is off is a ratio of widths, and ratios telescope",
+            "the product over layers is n_L/n_0",
+        ),
+    ),
 )
 def he_backward() -> Derivation:
     x, g = inputs(), random_array("g", mean=0, second_moment="v")

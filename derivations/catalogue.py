@@ -60,6 +60,16 @@ COMMON = {  # what the symbols of a family mean, where they occur and the law sa
         "rho: the correlation of an entry of q with its partner in k",
         "u: the part of the key that is independent of the query",
     ),
+    "orthogonal": (*_LAYER, "s2: the variance of an entry", "q: the second moment of the input"),
+    "haar": ("n: the size of the matrix", "s2: the variance of an entry"),
+    "shapes": (
+        "c: the input channels that an output sees, those of its group",
+        "k: the taps of the kernel, such as 9 for 3 x 3",
+        "x: the inputs under the kernel",
+        "w: the weights",
+        "y: an output",
+        "m: the width of the input",
+    ),
     "residual": _STREAM,
 }
 

@@ -78,6 +78,18 @@ def linear_fourth() -> Derivation:
     sources=("he2015",),
     usual=("x: zero mean", "x: independent entries", "w: Gaussian"),
     symbols=("h_j: the output ReLU(z_j) of the layer",),
+    pitfalls=(
+        (
+            "a pre-activation of mean 0 is halved by ReLU",
+            "its law has to be symmetric; for z = e - 1, e exponential, ReLU keeps more",
+            "E[relu(z)^2]/E[z^2] = 2/e = 0.7358, not 0.5",
+        ),
+        (
+            "the standard deviation of the activations stays 1",
+            "the second moment does; ReLU outputs have a mean",
+            "std/rms = sqrt(1 - 1/pi) = 0.8256",
+        ),
+    ),
 )
 def he() -> Derivation:
     x, w = inputs(), random_array("w", second_moment="s2", symmetric=True)

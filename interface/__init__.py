@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from varlaw.symbolic.activations import leaky_relu, relu
     from varlaw.symbolic.declarations import dimensions, indices, positive, random_array
     from varlaw.symbolic.derivation import derive
+    from varlaw.symbolic.gains.gain import gain
     from varlaw.symbolic.gaussian.moment import moment
     from varlaw.symbolic.sequences import named
     from varlaw.symbolic.strategy import normal_form
@@ -37,6 +38,7 @@ __all__ = [
     "__version__",
     "derive",
     "dimensions",
+    "gain",
     "indices",
     "law",
     "laws",
@@ -58,6 +60,7 @@ _HOMES = {
     "Var": "varlaw.symbolic.terms:Variance",
     "derive": "varlaw.symbolic.derivation:derive",
     "dimensions": "varlaw.symbolic.declarations:dimensions",
+    "gain": "varlaw.symbolic.gains.gain:gain",
     "indices": "varlaw.symbolic.declarations:indices",
     "law": "varlaw.derivations.catalogue:find",
     "laws": "varlaw.listing:laws",

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from enum import IntEnum
+from functools import wraps
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
@@ -16,6 +17,9 @@ from varlaw.symbolic.names import suggestion
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+
+Command = Callable[..., Any]
 
 
 class Exit(IntEnum):
@@ -216,3 +220,41 @@ def pairs(
             raise click.BadParameter(f"{name!r} is given twice")
         found[name] = value
     return found
+
+
+def formats(*names: str, default: str | None = "text") -> Callable[[Command], Command]:
+    """The option --format, whose value goes to `form`, and --json for --format json."""
+    choice = click.option(
+        "--format",
+        "form",
+        type=click.Choice(names),
+        show_default=default,
+        help="Form of the output.",
+    )
+    alias = click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
+
+    def decorate(command: Command) -> Command:
+        @choice
+        @alias
+        @wraps(command)
+        def merged(*args: Any, form: str | None, as_json: bool, **options: Any) -> Any:
+            if as_json and form not in (None, "json"):
+                raise click.UsageError(f"'--json' and '--format {form}' exclude one another")
+            return command(*args, form="json" if as_json else form or default, **options)
+
+        return merged
+
+    return decorate
+
+
+def width() -> int | None:
+    """The width of the terminal; None where standard output is none."""
+    from shutil import get_terminal_size
+
+    return get_terminal_size().columns if sys.stdout.isatty() else None
+
+
+def colour() -> bool:
+    """Whether standard output takes colours."""
+    plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+    return sys.stdout.isatty() and not plain

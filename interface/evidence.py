@@ -14,6 +14,7 @@ from varlaw.table import Cell, Table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from concurrent.futures import Executor
 
     from varlaw.symbolic.language import Text
 
@@ -51,6 +52,8 @@ def verify(
     jobs: int | None = None,
     steps_only: bool = False,
     overrides: "Mapping[str, Text] | None" = None,
+    executor: "Executor | None" = None,
+    resume: bool = False,
     progress: "Callable[[str, int, int], None] | None" = None,
     on_law: "Callable[[LawReport], None] | None" = None,
 ) -> Evidence:
@@ -58,7 +61,9 @@ def verify(
 
     Every step is proved, every assumption audited, every law measured: within the relative
     `tolerance`, at one `error_rate` for the whole run. `overrides` fixes symbols by name, such as
-    {"m": 512}; `steps_only` leaves the experiments out; `jobs` is the number of processes.
+    {"m": 512}; `steps_only` leaves the experiments out; `jobs` is the number of processes, unless
+    an `executor` of concurrent.futures does the work. `resume` goes on with such a run that was cut
+    off: what is finished is journalled.
     `on_law` is called with each law's report as it is finished, `progress` with what is being
     done, how much of it is done, and how much there is. Raises UnknownLaw, or ValueError for an
     option out of range.
@@ -76,6 +81,8 @@ def verify(
         jobs=jobs,
         steps_only=steps_only,
         overrides=overrides or {},
+        executor=executor,
+        resume=resume,
         progress=progress,
         on_law=on_law,
     )

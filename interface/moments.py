@@ -63,7 +63,7 @@ def text(answer: Answer, width: int = 100) -> str:
     """The moment, its closed form or its derivation, and its digits."""
     found, enclosed = answer.moment, answer.enclosed
     law = f"{typed(found.variable)} ~ N({typed(found.mean)}, {typed(found.variance)})"
-    lines = [f"{found.text} for {law}"]
+    lines = [f"{found.text} for {law}{found.note and f', {found.note}'}"]
     if answer.steps is not None:
         lines += ["", answer.steps.to_text(width=width).rstrip(), "", _told(answer.proofs)]
     elif found.exact is not None:
@@ -98,7 +98,7 @@ def latex(answer: Answer) -> str:
     if found.exact is not None:
         parts.append(f"= {written(found.exact)}")
     if enclosed is not None and (found.exact is None or not found.exact.is_Integer):
-        parts.append(rf"\approx {enclosed.digits}")
+        parts.append(rf"\approx {enclosed.latex}")
     return " ".join(parts)
 
 
@@ -108,11 +108,11 @@ def record(answer: Answer) -> Mapping[str, Any]:
     written: dict[str, Any] = {
         "schema": "varlaw.moment",
         "version": 1,
-        "expression": typed(found.function),
+        "expression": found.expression,
         "exact": None if found.exact is None else typed(found.exact),
         "digits": "" if enclosed is None else enclosed.digits,
         "radius": "" if enclosed is None else enclosed.radius,
-        "method": found.method,
+        "method": found.method + (found.note and f", {found.note}"),
         "seconds": round(answer.seconds, 6),
     }
     if answer.steps is not None:

@@ -1,9 +1,10 @@
 """What an activation is: a function of one pre-activation, given in parts."""
 
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any
 
-from sympy import Expr, Function
+from sympy import Dummy, Expr, Function
 
 from varlaw.symbolic.terms import indicator
 
@@ -42,6 +43,16 @@ class Activation(Function):
     def kinks(self) -> tuple[Expr, ...]:
         """Where one part ends and the next begins."""
         return tuple(start for start, _ in self.written_out[1:])
+
+    def jumps(self, order: int = 0) -> tuple[Expr, ...]:
+        """Where the derivative of that order jumps, or is not known not to; 0: the function."""
+        z = Dummy("z", real=True)
+        parts = self.parts(z, *self.args[1:], *self.defaults[len(self.args) - 1 :])
+        gaps = [
+            (start, (above - below).diff(z, order).subs(z, start))
+            for (_, below), (start, above) in pairwise(parts)
+        ]
+        return tuple(start for start, gap in gaps if gap.expand() != 0)
 
     def pieces(self) -> Expr:
         """The function with indicators of the sides of zero, if that is where its only kink is."""

@@ -4,6 +4,7 @@ from typing import Any
 
 from sympy import Expr, Integer, Rational, erf, exp, log, oo, pi, sqrt, tanh
 
+from varlaw.symbolic import activations_elementary  # noqa: F401 - its rows join the table
 from varlaw.symbolic.activation import Activation, Parts
 from varlaw.symbolic.names import suggestion
 
@@ -78,6 +79,7 @@ class absolute(Activation):
     """|z|."""
 
     label, parity, homogeneity = "Abs", "even", 1
+    known = {"torch": "abs"}
 
     @staticmethod
     def parts(z: Any, *_: Any) -> Parts:

@@ -41,6 +41,7 @@ __all__ = [
     "read_function",
 ]
 
+ALMOST_EVERYWHERE = "derivative almost everywhere"
 VARIABLES = ("x", "z")  # the names that a function's variable has unless another one is given
 
 
@@ -62,12 +63,14 @@ def read_function(
     *,
     names: Mapping[str, Expr] | None = None,
     positive: Iterable[str] = (),
+    notes: list[str] | None = None,
 ) -> tuple[Expr, Symbol]:
     """Read a function of one variable: its expression, and the variable as a real symbol.
 
     The variable is the one named, else `x`, else `z`, else the only name there is. Other names are
     what `names` says, else parameters: real symbols, positive ones if they are among `positive`.
-    Raises ReadingError.
+    `notes` gets ALMOST_EVERYWHERE if there is a derivative of something that jumps. Raises
+    ReadingError.
     """
     source = _source(text)
     tree = _parse(source, "start")
@@ -80,7 +83,11 @@ def read_function(
     x = Symbol(chosen, real=True) if chosen else Dummy("x", real=True)
     known |= {name: Symbol(name, positive=True) for name in positive}
     known |= {x.name: x}
-    return Builder(source, _symbols(known, real=True), x).expression(tree), x
+    builder = Builder(source, _symbols(known, real=True), x)
+    f = builder.expression(tree)
+    if builder.almost_everywhere and notes is not None:
+        notes.append(ALMOST_EVERYWHERE)
+    return f, x
 
 
 def read_condition(

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
 from lark import Token, Tree
-from sympy import Abs, Add, E, Expr, Integer, Mul, Rational, Symbol, pi, sqrt
+from sympy import Abs, Add, E, EulerGamma, Expr, Integer, Mul, Rational, Symbol, pi, sqrt
 
 from varlaw.symbolic.language_limits import (
     MAX_DEPTH,
@@ -17,7 +17,7 @@ from varlaw.symbolic.language_limits import (
 )
 from varlaw.symbolic.notation import GREEK
 
-CONSTANTS = {"pi": pi, "e": E}
+CONSTANTS = {"pi": pi, "e": E, "EulerGamma": EulerGamma}
 Node = Any  # a tree whose children are trees and tokens
 LATEX = re.compile(r"\\[A-Za-z]|[{}]")
 HEAD = re.compile(r"(.*?)('*)(?:\^\{?(\d+)\}?)?", re.DOTALL)
@@ -49,6 +49,7 @@ class Builder:
         self.symbols = symbols
         self.variable = variable
         self.latex = bool(LATEX.search(source))
+        self.almost_everywhere = False  # whether a derivative left the point masses of jumps out
 
     def expression(self, tree: Node) -> Expr:
         try:
@@ -185,6 +186,7 @@ class Builder:
             self.refuse(f"{name!r} is not a function: for a product write {name}*(...)", node)
         function = self.guarded(node, lambda: self.functions.function_named(name))
         value = self.guarded(node, lambda: function(len(primes), *arguments))
+        self.almost_everywhere |= function.jumps(len(primes), *arguments)
         if any(self.variable in part.free_symbols for part in arguments[function.inputs :]):
             self.refuse(f"a parameter of {name} may not depend on {self.variable}", node)
         return self.guarded(node, lambda: power(value, number(exponent))) if exponent else value

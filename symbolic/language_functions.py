@@ -20,6 +20,7 @@ from sympy import (
     erf,
     erfc,
     exp,
+    gamma,
     log,
     oo,
     pi,
@@ -67,6 +68,10 @@ class Called:
                 raise
             raise ReadingError(f"{self.name} of a value that is not real") from error
 
+    def jumps(self, primes: int, *_: Expr) -> bool:
+        """Whether the derivative is one almost everywhere only, with point masses left out."""
+        return bool(primes) and (self.make is sign or (self.make is Abs and primes > 1))
+
     def _arity(self) -> str:
         if self.most == self.least:
             return f"{self.least} argument{'s' * (self.least > 1)}"
@@ -88,6 +93,9 @@ class CalledActivation(Called):
     """A row of the table of activations, with its parameters and their defaults."""
 
     kind: type[Activation] = Activation
+
+    def jumps(self, primes: int, *arguments: Expr) -> bool:
+        return any(self.kind(*arguments).jumps(order) for order in range(primes))
 
     def _arity(self) -> str:
         whole = f"{self.name}({', '.join(('x', *self.kind.parameters))})"
@@ -115,6 +123,8 @@ def function_named(name: str) -> Called:
     if kind is None:
         near = suggestion(name, [*ELEMENTARY, *_activations()])
         raise ReadingError(f"unknown function {name!r}{near}")
+    if kind.__name__ in ELEMENTARY:
+        return ELEMENTARY[kind.__name__]
     most = 1 + len(kind.parameters)
     return CalledActivation(name, _maker(kind), most - len(kind.defaults), most, 1, kind)
 
@@ -204,6 +214,7 @@ _ONE_ARGUMENT: dict[str, Callable[..., Expr]] = {
     "arctan": atan,
     "abs": Abs,
     **{f.__name__: f for f in (acos, asin, atan, cos, cosh, erf, erfc, log, sin, sinh, tan, tanh)},
+    "Gamma": gamma,
     "sign": sign,
     "sqrt": sqrt,
 }

@@ -8,7 +8,7 @@ from sympy.printing.str import StrPrinter
 from varlaw.symbolic.activation import Activation
 from varlaw.symbolic.terms import Indicator
 
-NAMES = {"Abs": "abs", "Max": "max", "Min": "min", "Heaviside": "step"}
+NAMES = {"Abs": "abs", "Max": "max", "Min": "min", "Heaviside": "step", "gamma": "Gamma"}
 OPPOSITE = {">": "<", "<": ">", "=": "="}
 DENIED = {">": "<=", "<": ">=", "=": "!="}
 

@@ -121,5 +121,5 @@ def functions() -> dict[str, type[Function]]:
         kind = waiting.pop()
         waiting += kind.__subclasses__()
         if getattr(kind, "label", ""):
-            found[kind.label] = kind
+            found.setdefault(kind.label, kind)  # SymPy's own first
     return found

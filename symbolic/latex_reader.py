@@ -259,7 +259,7 @@ class _Builder:
     def distinct(self, node: Any, low: Expr, high: Expr, depth: int) -> Range:
         r"""The range of `i_1 \neq i_2 \neq j`; names bound by sums around it are outer ones."""
         names = [part for part in node.children if not isinstance(part, Token)]
-        outer = [part for part in names[1:] if self.key(part) in self.bound]
+        outer = [p for p in names[1:] if p.data == "number" or self.key(p) in self.bound]
         inner = [
             self.bind(part, integer=True, positive=True) for part in names if part not in outer
         ]

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from varlaw.derivations.catalogue import entries, find
+from varlaw.symbolic.gains.gain import gain
+from varlaw.symbolic.gains.shown import latex
 from varlaw.symbolic.printers import render
 
 pytestmark = pytest.mark.skipif(not shutil.which("pdflatex"), reason="pdflatex is not installed")
@@ -68,6 +70,12 @@ def test_renamed(tmp_path):
         "q": r"\nu",
     }
     assert not problems(find("he").to_latex(rename=rename), tmp_path)
+
+
+@pytest.mark.parametrize("name", ["tanh", "gelu", "elu", "step", "hardshrink", "selu"])
+def test_gains_in_an_authors_document(name, tmp_path):
+    formulas = latex(gain(name))
+    assert not problems(AUTHOR % rf"\[ {formulas} \]", tmp_path)
 
 
 @pytest.mark.parametrize(

@@ -2,13 +2,15 @@
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
 from varlaw.checks.experiments.moments import Number
-from varlaw.checks.experiments.registry import LimitTrial, Trial
+from varlaw.checks.experiments.registry import Draws, LimitTrial, Trial
+from varlaw.checks.journal import Journal
 from varlaw.checks.limits import Fit, order_fit
 from varlaw.checks.report import Measurement
 from varlaw.checks.sampling import stream
@@ -22,6 +24,7 @@ from varlaw.checks.statistics import (
 )
 
 BATCH = 1 << 16  # numbers held at once
+LONG = 1 << 27  # planned numbers from which on the replicates are kept in the journal
 BATCHES = 8  # per chunk, that is, per random stream
 MOST_REPLICATES = 1 << 25
 LOOKS = (0.25, 0.5, 1, 2, 4)  # in units of the planned size
@@ -50,14 +53,26 @@ class Task:
         """What the random streams depend on, beside the seed."""
         return self.law, self.quantity, self.weights
 
+    @property
+    def record(self) -> dict[str, Any]:
+        """All of it, as text and numbers."""
+        return asdict(self)
+
 
 class Series:
     """The replicates of a trial, drawn chunk by chunk, and their confidence sequence."""
 
     def __init__(
-        self, trial: Trial, key: tuple[int | str, ...], seed: int, alpha: float, size: int
+        self,
+        trial: Trial,
+        key: tuple[int | str, ...],
+        seed: int,
+        alpha: float,
+        size: int,
+        journal: Journal | None = None,
     ) -> None:
         self.trial, self.key, self.seed, self.size = trial, key, seed, size
+        self.journal = journal if size * trial.numbers >= LONG else None
         self.sequence = CatoniSequence(alpha, trial.spread, size)
         self.batch = max(1, BATCH // max(trial.numbers, trial.work))
         self.count, self.total, self.chunks = 0, 0.0, 0
@@ -69,13 +84,22 @@ class Series:
     def grow(self, count: int) -> None:
         """Draw whole chunks until there are at least `count` replicates. Raises NoInterval."""
         while self.count < count:
-            rng = stream(self.seed, *self.key, self.chunks)
-            for _ in range(BATCHES):
-                values = self.trial.draw(rng, self.batch)
+            for values in np.split(self._chunk(), BATCHES):
                 self.sequence.update(values)
                 self.total += float(values.sum())
                 self.count += values.size
             self.chunks += 1
+
+    def _chunk(self) -> Draws:
+        """The replicates of the next chunk, from the journal where they are in it."""
+
+        def draw() -> Draws:
+            rng = stream(self.seed, *self.key, self.chunks)
+            return np.concatenate([self.trial.draw(rng, self.batch) for _ in range(BATCHES)])
+
+        if self.journal is None:
+            return draw()
+        return self.journal.chunk(f"{self.key}", self.chunks, draw)
 
     def looks(self, budget: int) -> Iterator[int]:
         """When to look: at parts and multiples of the planned size, as far as the budget goes."""
@@ -89,18 +113,23 @@ class Series:
         return (1 + self.count / s.planned) * math.sqrt(double * s.planned) / (2 * self.count)
 
 
-def measure_trial(task: Task, trial: Trial | LimitTrial) -> Measurement:
-    """Carry out a trial that was made ready, up to the task's budget."""
+def measure_trial(
+    task: Task, trial: Trial | LimitTrial, journal: Journal | None = None
+) -> Measurement:
+    """Carry out a trial that was made ready, up to the task's budget.
+
+    The replicates of a long one are kept in the journal, if there is one.
+    """
     with np.errstate(all="ignore"):  # what is not finite is reported as such
         try:
             if isinstance(trial, LimitTrial):
-                return _measure_limit(task, trial)
-            return _measure_mean(task, trial)
+                return _measure_limit(task, trial, journal)
+            return _measure_mean(task, trial, journal)
         except NoInterval as error:
             return _undecided(task, trial, str(error))
 
 
-def _measure_mean(task: Task, trial: Trial) -> Measurement:
+def _measure_mean(task: Task, trial: Trial, journal: Journal | None) -> Measurement:
     claimed, absolute = float(trial.claimed), task.tolerance * trial.scale
     margin = task.tolerance * abs(claimed) or absolute
     size = planned_size(trial.spread, claimed, task.tolerance, task.alpha, absolute=absolute)
@@ -110,7 +139,7 @@ def _measure_mean(task: Task, trial: Trial) -> Measurement:
     def verdict(interval: Interval, value: float) -> Verdict:
         return judge(interval, value, task.tolerance, absolute=absolute)
 
-    series = Series(trial, task.key, task.seed, task.alpha, size)
+    series = Series(trial, task.key, task.seed, task.alpha, size, journal)
     found = _undecided(task, trial, WIDE)
     for look in series.looks(task.budget):
         series.grow(look)
@@ -128,14 +157,14 @@ def _measure_mean(task: Task, trial: Trial) -> Measurement:
     return found
 
 
-def _measure_limit(task: Task, trial: LimitTrial) -> Measurement:
+def _measure_limit(task: Task, trial: LimitTrial, journal: Journal | None) -> Measurement:
     claimed, alpha, made = float(trial.claimed), task.alpha / len(trial.sizes), []
     for size, part, margin in zip(trial.sizes, trial.trials, trial.margins, strict=True):
         aim = margin * abs(claimed) * min(1.0, task.tolerance / 0.01)
         planned = planned_size(part.spread, 0.0, task.tolerance, alpha, absolute=aim)
         if why := _over_budget(planned, part, task):
             return _undecided(task, trial, f"at size {size}: {why}")
-        made.append(Series(part, (*task.key, size), task.seed, alpha, planned))
+        made.append(Series(part, (*task.key, size), task.seed, alpha, planned, journal))
     found = _undecided(task, trial, WIDE)
     for looks in zip(*(series.looks(task.budget) for series in made), strict=False):
         for series, look in zip(made, looks, strict=True):

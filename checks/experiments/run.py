@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from varlaw.checks.experiments.measuring import Task, measure_trial
 from varlaw.checks.experiments.registry import Experiment, experiments
+from varlaw.checks.journal import Journal
 from varlaw.checks.report import Measurement
 from varlaw.checks.statistics import Verdict, share
 from varlaw.derivations.catalogue import Law
@@ -75,25 +76,29 @@ def find(task: Task) -> Experiment:
     return next(e for e in experiments() if (e.law, e.quantity) == (task.law, task.quantity))
 
 
-def measure(task: Task, law: Law | None = None) -> Measurement:
+def measure(task: Task, law: Law | None = None, journal: Journal | None = None) -> Measurement:
     """Carry out one measurement; `law` stands in for the catalogue's law, if given.
 
     The numbers drawn depend on the seed, the law, the quantity and the law of the weights alone,
     so that neither the number of workers nor the other laws of the run change them.
     """
-    return measure_trial(task, find(task).prepare(task.weights, dict(task.values), law))
+    return measure_trial(task, find(task).prepare(task.weights, dict(task.values), law), journal)
 
 
-def attempt(task: Task) -> Measurement:
+def attempt(task: Task, journal: Journal | None = None) -> Measurement:
     """Carry out one measurement; what it cannot be carried out with leaves it undecided."""
     depth = dict(task.values).get("l", 0)
     try:
         if depth > DEEPEST:
             raise ValueError(f"experiments have at most {DEEPEST} layers, not {depth}")
-        return measure(task)
+        return measure(task, journal=journal)
     except (ValueError, ArithmeticError, MemoryError, RecursionError) as error:
         told = " ".join(str(error).split()) or "out of memory"
-        why = f"not measured: {told}"
+    return without(task, told)
+
+
+def without(task: Task, why: str) -> Measurement:
+    """The record of a measurement that could not be carried out."""
     return Measurement(
         task.quantity,
         task.weights,
@@ -105,5 +110,5 @@ def attempt(task: Task) -> Measurement:
         0,
         Verdict.UNDECIDED,
         (),
-        why,
+        f"not measured: {why}",
     )

@@ -5,12 +5,14 @@ which executes names. What a ball cannot be found for is an error, never a guess
 """
 
 from functools import lru_cache
-from typing import TypeVar
+from itertools import pairwise
+from typing import Any, TypeVar
 
-from flint import acb, arb, ctx, fmpz
+from flint import acb, arb, ctx, fmpz, fmpz_poly
 from sympy import (
     Abs,
     Add,
+    ComplexRootOf,
     Expr,
     Float,
     Function,
@@ -41,9 +43,18 @@ from sympy import (
 )
 from sympy.core.numbers import Catalan, EulerGamma, Exp1, GoldenRatio, Pi
 
+FAR = 1000
+
 
 class NoEnclosure(ValueError):
     """An enclosure cannot be found; the message says why, in one line."""
+
+
+class Located(Expr):
+    """A number without a formula, which knows an enclosure of itself at the current precision."""
+
+    def enclosure(self) -> arb:
+        raise NotImplementedError
 
 
 FUNCTIONS = {
@@ -108,6 +119,10 @@ def _walk(expression: Expr) -> arb:
             return (1 + arb(5).sqrt()) / 2
         case Symbol():
             raise NoEnclosure(f"{expression} has no value")
+        case Located():
+            return expression.enclosure()
+        case ComplexRootOf():
+            return _real_root(expression)
         case Add():
             total = arb(0)
             for part in expression.args:
@@ -129,6 +144,8 @@ def _walk(expression: Expr) -> arb:
             for value in rest:
                 first = first.max(value) if isinstance(expression, Max) else first.min(value)
             return first
+    if isinstance(expression, erfc):
+        return complementary(ball(expression.args[0]))
     if type(expression) in FUNCTIONS:
         found: arb = getattr(ball(expression.args[0]), FUNCTIONS[type(expression)])()
         return found
@@ -144,6 +161,19 @@ def _power(base: Expr, exponent: Expr) -> arb:
     if exponent.is_Rational and exponent.q == 2:
         return raised(ball(base).sqrt(), int(exponent.p))
     return ball(base) ** ball(exponent)
+
+
+def _real_root(number: ComplexRootOf) -> arb:
+    """A real root of a polynomial with whole coefficients; SymPy counts them from the left."""
+    if not number.is_real:
+        raise NoEnclosure(f"{number} is not real")
+    coefficients = [fmpz(int(c)) for c in number.poly.all_coeffs()[::-1]]
+    found: Any = fmpz_poly(coefficients).complex_roots()
+    roots: list[arb] = [root.real for root, _ in found if root.imag == 0]
+    roots.sort(key=lambda root: float(root.mid()))
+    if any(not a < b for a, b in pairwise(roots)):
+        raise NoEnclosure(f"the roots of {number.expr} are too close to be told apart")
+    return roots[number.index]
 
 
 Ball = TypeVar("Ball", arb, acb)
@@ -203,4 +233,12 @@ def _scale(below_h: arb, below_k: arb) -> arb:
 
 def normal_cdf(x: arb) -> arb:
     """Phi(x), without cancellation in the lower tail."""
-    return (-x / arb(2).sqrt()).erfc() / 2
+    return complementary(-x / arb(2).sqrt()) / 2
+
+
+def complementary(x: arb) -> arb:
+    """erfc(x) = exp(-x^2) U(1/2, 1/2, x^2)/sqrt(pi), DLMF 7.11.5, where Arb's own loses it all."""
+    if not x > FAR:
+        return x.erfc()
+    half = arb(0.5)
+    return (-x * x).exp() * (x * x).hypgeom_u(half, half) / arb.pi().sqrt()

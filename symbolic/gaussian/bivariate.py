@@ -1,32 +1,45 @@
-"""Closed forms of E[f(Z1) g(Z2)] for jointly Gaussian Z1, Z2 of mean 0."""
+"""Closed forms of E[f(Z1) g(Z2)] for jointly Gaussian Z1, Z2."""
 
-from sympy import Dummy, Expr, Integer, Pow, S, Symbol, factor, sqrt
+from sympy import Dummy, Expr, Pow, S, Symbol, factor, sqrt
 
 from varlaw.symbolic.gaussian.closed import closed_form
 
+Pair = tuple[Expr, Expr]
+
 
 def kernel(
-    f: Expr, g: Expr, x: Symbol, rho: Expr, variances: tuple[Expr, Expr] = (S.One, S.One)
+    f: Expr,
+    g: Expr,
+    x: Symbol,
+    rho: Expr,
+    variances: Pair = (S.One, S.One),
+    means: Pair = (S.Zero, S.Zero),
 ) -> Expr:
-    """E[f(Z1) g(Z2)] at correlation rho and given variances; f and g are functions of x.
+    """E[f(Z1) g(Z2)] at correlation rho, given variances and means; f and g are functions of x.
 
-    By conditioning: given Z1 = x, Z2 is normal with mean rho x s2/s1 and variance s2^2 (1 - rho^2),
-    so that both integrals are moments of one Gaussian. For relu this is the arc-cosine kernel (Cho
-    and Saul 2009, section 2). A symbolic rho stands for |rho| < 1. Raises what `closed_form`
-    raises, and ValueError for a correlation outside [-1, 1].
+    By conditioning: given Z1 = x, Z2 is normal with mean m2 + rho (x - m1) s2/s1 and variance
+    s2^2 (1 - rho^2), so that both integrals are moments of one Gaussian. For relu this is the
+    arc-cosine kernel (Cho and Saul 2009, section 2). A symbolic rho stands for |rho| < 1. Raises
+    what `closed_form` raises, and ValueError for a correlation outside [-1, 1].
     """
     first, second = variances
     if rho.is_number and not -1 <= rho <= 1:
         raise ValueError(f"the correlation {rho} lies outside [-1, 1]")
-    ratio = sqrt(second / first)
+    along = means[1] + rho * sqrt(second / first) * (x - means[0])  # the mean of Z2 given Z1 = x
     if rho in (1, -1):
-        return closed_form(f * g.subs(x, rho * ratio * x), x, Integer(0), first)
-    y, spread = Dummy("y", real=True), Dummy("v", positive=True)
-    given = closed_form(g.subs(x, y), y, rho * ratio * x, spread)
-    whole = closed_form(f * given, x, Integer(0), first)
+        return closed_form(f * g.subs(x, along), x, means[0], first)
+    known = second * (1 - rho**2)
+    spread = known if known.is_number else Dummy("v", positive=True)
+    whole = closed_form(f * conditional(g, x, along, spread), x, means[0], first)
     if not rho.is_number:
         whole = _roots_reduced(whole, rho, 1 - spread / second)
-    return whole.subs(spread, second * (1 - rho**2))
+    return whole.subs(spread, known)
+
+
+def conditional(g: Expr, x: Symbol, along: Expr, spread: Expr) -> Expr:
+    """E[g(Z2)] for Z2 with variance `spread` and a mean `along` that depends on x."""
+    y = Dummy("y", real=True)
+    return closed_form(g.subs(x, y), y, along, spread)
 
 
 def _roots_reduced(whole: Expr, rho: Expr, square: Expr) -> Expr:

@@ -12,10 +12,30 @@ for two error functions on the line.
 
 from dataclasses import dataclass
 
-from sympy import Expr, I, Integer, Symbol, asin, cos, erf, exp, oo, pi, sin, sqrt
+from sympy import (
+    ComplexRootOf,
+    Expr,
+    I,
+    Integer,
+    Symbol,
+    asin,
+    cos,
+    erf,
+    exp,
+    gamma,
+    log,
+    oo,
+    pi,
+    polygamma,
+    sin,
+    sqrt,
+)
 
-from varlaw.symbolic.gaussian.pieces import NotClosed, pieces_of
-from varlaw.symbolic.gaussian.sums import Affine, Shape, terms_of
+from varlaw.symbolic.gaussian.balls import Located
+from varlaw.symbolic.gaussian.pieces import NotClosed, Piece, pieces_of
+from varlaw.symbolic.gaussian.sums import Affine, Shape, Terms, terms_of
+from varlaw.symbolic.gaussian.symmetry import even_part
+from varlaw.symbolic.language_text import typed
 
 ROOT2 = sqrt(2)
 
@@ -35,24 +55,71 @@ def closed_form(f: Expr, x: Symbol, mean: Expr, variance: Expr) -> Expr:
         return f.subs(x, mean)
     if not variance.is_positive:
         raise ValueError(f"the variance {variance} is not known to be positive")
+    try:
+        return _by_terms(f, x, mean, variance)
+    except NotClosed:
+        even = even_part(f, x) if mean.is_zero else None
+        if even is None:
+            raise
+        return _by_terms(even, x, mean, variance)
+
+
+def _by_terms(f: Expr, x: Symbol, mean: Expr, variance: Expr) -> Expr:
     total: Expr = Integer(0)
     for piece in pieces_of(f, x):
-        for shape, coefficient in terms_of(piece.expression, x).items():
+        terms = terms_of(piece.expression, x)
+        _look_at_growth(piece, terms, x, mean, variance)
+        for shape, coefficient in terms.items():
             total += coefficient * _integral(shape, piece.lower, piece.upper, mean, variance)
-    return _real(total)
+    if total.has(ComplexRootOf, Located):
+        raise NotClosed(f"the kinks of {f} are roots without a closed form")
+    total = _real(total)
+    if total.has(I):
+        raise NotClosed(f"no closed form in real functions is known for {f}")
+    return total
+
+
+def _look_at_growth(piece: Piece, terms: Terms, x: Symbol, mean: Expr, variance: Expr) -> None:
+    """Raise Divergent if terms outgrow the density; terms with error functions may cancel."""
+    far = [
+        shape for shape in terms if not _converges(shape, piece.lower, piece.upper, mean, variance)
+    ]
+    if not far:
+        return
+    fastest = typed(exp(far[0].quadratic * x**2 + far[0].linear * x))
+    if any(shape.erfs for shape in far):
+        raise NotClosed(f"no closed form is known where {fastest} alone grows too fast")
+    raise Divergent(f"{fastest} grows too fast for the variance {typed(variance)}")
+
+
+def _converges(shape: Shape, lower: Expr, upper: Expr, mean: Expr, variance: Expr) -> bool:
+    """Whether a term, but for its error functions, does not outgrow the density at infinite ends.
+
+    Raises NotClosed where that is not known.
+    """
+    precision = 1 / variance - 2 * shape.quadratic
+    if precision.is_positive or (lower.is_finite and upper.is_finite):
+        return True
+    if precision.is_negative:
+        return False
+    if not precision.expand().is_zero:
+        raise NotClosed(f"whether {precision} is positive is not known")
+    rate = (shape.linear + mean / variance).expand()
+    for end, falls in ((upper, rate.is_negative), (lower, rate.is_positive)):
+        if not end.is_finite and not falls:
+            if not rate.is_zero and rate.is_real and falls is None:
+                raise NotClosed(f"the sign of {rate} is not known")
+            return False
+    return True
 
 
 def _integral(shape: Shape, lower: Expr, upper: Expr, mean: Expr, variance: Expr) -> Expr:
     """E of one term on an interval, by completing the square."""
     precision = 1 / variance - 2 * shape.quadratic
-    if precision.is_nonpositive and lower.is_finite and upper.is_finite:
-        raise NotClosed(
-            f"no closed form is known with exp({shape.quadratic} x^2) between two points"
-        )
-    if precision.is_nonpositive:
-        raise Divergent(f"exp({shape.quadratic} x^2) grows too fast for the variance {variance}")
     if not precision.is_positive:
-        raise NotClosed(f"whether {precision} is positive is not known")
+        if precision.expand().is_zero:
+            return _without_square(shape, lower, upper, mean, variance)
+        raise NotClosed("no closed form is known with such a growth between two points")
     v = 1 / precision
     m = (
         (v * (mean / variance + shape.linear)).expand()
@@ -62,7 +129,52 @@ def _integral(shape: Shape, lower: Expr, upper: Expr, mean: Expr, variance: Expr
     scale = sqrt(v / variance) * exp((m**2 / v - mean**2 / variance).expand() / 2)
     if m.has(I) and (lower, upper) != (-oo, oo):
         raise NotClosed("a wave on a part of the line")
+    if shape.side:
+        return scale * _one_sided(shape, lower, upper, m, v)
     return scale * Normal(m, v, lower, upper).moment(shape.power, shape.erfs)
+
+
+def _without_square(shape: Shape, lower: Expr, upper: Expr, mean: Expr, variance: Expr) -> Expr:
+    """E of x^n exp(linear x) where the density's square is gone: an integral of x^n exp(b x)."""
+    rate = (shape.linear + mean / variance).expand()
+    if shape.erfs or shape.side or rate.has(I):
+        raise NotClosed("no closed form is known where the density's square is cancelled")
+
+    def edge(point: Expr, n: int) -> Expr:
+        return point**n * exp(rate * point) if point.is_finite else Integer(0)
+
+    total: Expr = Integer(0)
+    if rate.is_zero:
+        n = shape.power + 1
+        total = (upper**n - lower**n) / n
+    else:
+        for n in range(shape.power + 1):  # by parts: I_n = [x^n e^(b x)/b] - n/b I_(n - 1)
+            total = (edge(upper, n) - edge(lower, n)) / rate - n * total / rate
+    return total * exp(-(mean**2) / (2 * variance)) / sqrt(2 * pi * variance)
+
+
+def _one_sided(shape: Shape, lower: Expr, upper: Expr, m: Expr, v: Expr) -> Expr:
+    """E[x^n |x|^p log|x|^l] on a side of zero at mean 0: derivatives by p of a gamma function."""
+    if (lower, upper) != ((Integer(0), oo) if shape.side > 0 else (-oo, Integer(0))):
+        raise NotClosed("a root or a logarithm on another part of the line than a side of zero")
+    power = shape.power + shape.size
+    if shape.erfs or not m.is_zero or shape.logs > 2:
+        raise NotClosed("no closed form is known with such a root or logarithm")
+    if not (power + 1).is_positive:
+        raise NotClosed(f"whether the power {power} is larger than -1 is not known")
+    half = (power + 1) / 2
+    value = v ** (power / 2) * 2 ** (power / 2 - 1) * gamma(half) / sqrt(pi)
+    slope = (log(2 * v) + polygamma(0, half)) / 2
+    factor = [Integer(1), slope, slope**2 + _trigamma(half) / 4][shape.logs]
+    if factor.has(polygamma):
+        raise NotClosed("no closed form is known with a logarithm and such a power")
+    return shape.side**shape.power * value * factor
+
+
+def _trigamma(z: Expr) -> Expr:
+    """polygamma(1, z), brought down to 1/2 where z is a half of an odd number."""
+    steps = int(z) if z.is_Rational and z.q == 2 else 0
+    return polygamma(1, z - steps) - sum((z - k) ** -2 for k in range(1, steps + 1))
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,8 @@ from sympy import Expr
 from varlaw.symbolic.gaussian.balls import NoEnclosure, ball
 
 ROUNDS = 6
+MOST_ZEROS = 1000  # written out in front of the digits
+MOST_POWER = 200  # bits of an exponent
 MOST_BITS = 100_000  # in front of or behind the point
 _TINY = Fraction(1, 1 << MOST_BITS)
 GUARD = 16  # bits beyond the digits, so that the rounding is determined at the first try
@@ -28,6 +30,20 @@ class Enclosed:
     digits: str
     radius: str
     method: str = "ball arithmetic"
+
+    @property
+    def text(self) -> str:
+        """The digits; a zero that is not proved with its radius."""
+        return f"0 +- {self.radius}" if self._open else self.digits
+
+    @property
+    def latex(self) -> str:
+        figure, _, power = self.radius.partition("e")
+        return rf"0 \pm {figure} \cdot 10^{{{power}}}" if self._open else self.digits
+
+    @property
+    def _open(self) -> bool:
+        return self.digits == "0" and self.radius != "0"
 
 
 def bits_for(digits: int) -> int:
@@ -59,7 +75,7 @@ def digits_of(number: Expr | Callable[[], arb], digits: int) -> Enclosed:
 
 def settled(value: arb, digits: int) -> bool:
     """Whether the ball determines so many significant digits, or is zero to that many."""
-    low, high = ends(value)
+    low, high = ends(_scaled(value)[0])
     if low <= 0 <= high:
         return max(-low, high) * 2 * Fraction(10) ** digits <= 1 and value.rad() == 0
     return _rounded(low, digits) == _rounded(high, digits)
@@ -72,6 +88,11 @@ def shown(value: arb, digits: int, method: str = "ball arithmetic") -> Enclosed:
     """
     if not value.is_finite():
         raise NoEnclosure("no finite enclosure was found")
+    near, power = _scaled(value)
+    if power:
+        found = shown(near, digits, method)
+        error, end = found.radius.split("e")
+        return Enclosed(value, f"{found.digits}e{power}", f"{error}e{int(end) + power}", method)
     low, high = ends(value)
     if low <= 0 <= high:
         radius = max(-low, high)
@@ -85,6 +106,22 @@ def shown(value: arb, digits: int, method: str = "ball arithmetic") -> Enclosed:
             radius = max(abs(nominal - low), abs(high - nominal))
             return Enclosed(value, _literal(sign, figure, place), _upper(radius), method)
     raise NoEnclosure(f"the number is only known to be in {value.str(6)}")
+
+
+def _scaled(value: arb) -> tuple[arb, int]:
+    """(value / 10^power, power); the power is 0 for a number that is written out in full."""
+    if value.contains(0) or not value.is_finite():
+        return value, 0
+    size = abs(value.mid()).log() / arb(10).log()
+    if abs(size) < MOST_ZEROS:
+        return value, 0
+    if not abs(size) < arb(2) ** MOST_POWER:
+        raise NoEnclosure(f"{value.str(6)} is too large or too small to be written out")
+    with ctx.extraprec(2 * MOST_POWER):
+        exact = (abs(value.mid()).log() / arb(10).log()).mid().floor().unique_fmpz()
+        assert exact is not None
+        power = int(exact)
+        return value / arb(10) ** power, power
 
 
 def ends(value: arb) -> tuple[Fraction, Fraction]:

@@ -30,6 +30,8 @@ class Moment:
     """E[function] for a Gaussian variable, given a condition if there is one.
 
     `exact` is the closed form, None where none is known; `method` says where the value is from.
+    `note` says what else to know, such as that a derivative is the one almost everywhere; `written`
+    is what was typed for a function with primes, which is written out in `function`.
     """
 
     function: Expr
@@ -39,6 +41,8 @@ class Moment:
     given: Expr | None
     exact: Expr | None
     method: str
+    note: str = ""
+    written: str = ""
 
     @property
     def symbolic(self) -> bool:
@@ -69,7 +73,12 @@ class Moment:
     def text(self) -> str:
         """The moment in words of the language, such as "E[x^2 | x > 0]"."""
         said = [" ".join(map(typed, chain)) for chain in self.conditions]
-        return f"E[{typed(self.function)}{' | ' * bool(said)}{', '.join(said)}]"
+        return f"E[{self.expression}{' | ' * bool(said)}{', '.join(said)}]"
+
+    @property
+    def expression(self) -> str:
+        """The function in the language; where it has primes, as it was typed."""
+        return self.written or typed(self.function)
 
     @property
     def conditions(self) -> list[list[Any]]:
@@ -77,12 +86,12 @@ class Moment:
         return [] if self.given is None else chains(self.given, self.variable)
 
     def __str__(self) -> str:
-        return typed(self.exact) if self.exact is not None else self.digits().digits
+        return typed(self.exact) if self.exact is not None else self.digits().text
 
     def _repr_latex_(self) -> str:
         from varlaw.symbolic.printers.mathematics import latex
 
-        return f"${self.digits().digits if self.exact is None else latex(self.exact)}$"
+        return f"${self.digits().latex if self.exact is None else latex(self.exact)}$"
 
 
 def moment(
@@ -110,7 +119,8 @@ def moment(
     """
     positive = {*positive, *free_names(variance)}
     names: dict[str, Expr] = {name: Symbol(name, positive=True) for name in positive}
-    f, x = _function(function, variable, positive)
+    notes: list[str] = []
+    f, x = _function(function, variable, positive, notes)
     if x.name in {*names, *free_names(mean)}:
         raise NoMoment(f"the mean and the variance may not depend on the variable {x.name}")
     names |= {symbol.name: symbol for symbol in f.free_symbols - {x}}
@@ -121,21 +131,25 @@ def moment(
     if v.is_negative:
         raise NoMoment(f"the variance {typed(v)} is negative")
     f = _at_numbers(f)
+    said = ("".join(notes), str(function).strip() if "'" in str(function) else "")
     try:
         exact = _exact(f, x, m, v, condition)
     except NotClosed as error:
-        found = Moment(f, x, m, v, condition, None, "enclosure")
+        found = Moment(f, x, m, v, condition, None, "enclosure", *said)
         if found.symbolic:
             raise NoMoment(f"{error}; digits need values for the parameters") from None
         found.digits()  # a moment that does not exist is refused at once
         return found
-    return Moment(f, x, m, v, condition, exact, "value at the mean" if v.is_zero else "closed form")
+    method = "value at the mean" if v.is_zero else "closed form"
+    return Moment(f, x, m, v, condition, exact, method, *said)
 
 
-def _function(function: Text, variable: str | None, positive: Iterable[str]) -> tuple[Expr, Symbol]:
+def _function(
+    function: Text, variable: str | None, positive: Iterable[str], notes: list[str]
+) -> tuple[Expr, Symbol]:
     """The function, and its variable as a real symbol."""
     if not isinstance(function, Expr):
-        return read_function(str(function), variable, positive=positive)
+        return read_function(str(function), variable, positive=positive, notes=notes)
     free = {symbol.name: symbol for symbol in function.free_symbols}
     wanted = variable or next((n for n in ("x", "z", *free) if n in free), "x")
     x = Symbol(wanted, real=True)

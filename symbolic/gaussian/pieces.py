@@ -1,16 +1,34 @@
 """A function of one variable, split where activations and absolute values have their kinks."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import reduce
+from functools import cmp_to_key
+from itertools import pairwise
+from math import ceil, floor
 
-from sympy import Abs, Expr, Heaviside, Max, Min, S, Symbol, oo, sign
+from flint import arb
+from sympy import (
+    Abs,
+    Expr,
+    Heaviside,
+    Integer,
+    Max,
+    Min,
+    Pow,
+    Rational,
+    S,
+    Symbol,
+    log,
+    oo,
+    sign,
+)
 
-from varlaw.symbolic.activation import Activation
+from varlaw.symbolic.activation import Activation, Parts
+from varlaw.symbolic.gaussian.balls import NoEnclosure, ball
+from varlaw.symbolic.gaussian.crossings import NotClosed, crossings, sign_of
 from varlaw.symbolic.terms import Indicator
 
-
-class NotClosed(ValueError):
-    """A function or a moment is outside what the closed forms cover; the message says why."""
+__all__ = ["NotClosed", "Piece", "pieces_of"]
 
 
 @dataclass(frozen=True)
@@ -22,11 +40,13 @@ class Piece:
     expression: Expr
 
 
+Intervals = list[tuple[Expr, Expr, Expr]]
+
+
 def pieces_of(f: Expr, x: Symbol) -> tuple[Piece, ...]:
     """`f` as expressions without kinks on intervals that follow one another from -oo to oo.
 
-    Raises NotClosed where an argument with a kink is not affine in x, or the order of two kinks
-    is open.
+    Raises NotClosed where it is open where an argument crosses a kink, or in which order two do.
     """
     return tuple(_split(Piece(-oo, oo, f), x))
 
@@ -39,26 +59,87 @@ def _split(piece: Piece, x: Symbol) -> list[Piece]:
     parts = _parts(node)
     if len(parts) == 1:
         return _split(_with(piece, node, parts[0][1]), x)
-    argument = node.args[0] if not isinstance(node, (Max, Min)) else node.args[0] - _rest(node)
+    argument = node.args[0] - node.args[1] if isinstance(node, (Max, Min)) else node.args[0]
     if x not in argument.free_symbols:
         return _split(_with(piece, node, _part_at(argument, parts)), x)
-    slope, offset = _affine(argument, x)
-    edges = [((start - offset) / slope, expression) for start, expression in parts[1:]]
-    below = parts[0][1]
-    if slope.is_negative:
-        values = [below, *(e for _, e in edges)][::-1]
-        points = [p for p, _ in edges][::-1]
-    elif slope.is_positive:
-        values, points = [below, *(e for _, e in edges)], [p for p, _ in edges]
-    else:
-        raise NotClosed(f"the sign of {slope}, the slope of {argument}, is not known")
     found = []
-    for k, value in enumerate(values):
-        lower = piece.lower if k == 0 else _larger(piece.lower, points[k - 1])
-        upper = piece.upper if k == len(points) else _smaller(piece.upper, points[k])
+    for lower, upper, value in _intervals(argument, parts, x, piece):
+        lower, upper = _larger(piece.lower, lower), _smaller(piece.upper, upper)
         if _less(lower, upper):
             found += _split(Piece(lower, upper, piece.expression.xreplace({node: value})), x)
     return found
+
+
+def _intervals(argument: Expr, parts: Parts, x: Symbol, piece: Piece) -> Intervals:
+    """(from, to, part that holds there), in order, all over the piece."""
+    slope = argument.diff(x)
+    if x in slope.free_symbols:
+        return _curved(argument, parts, x, piece)
+    offset = argument.subs(x, 0)
+    points = [(start - offset) / slope for start, _ in parts[1:]]
+    values = [value for _, value in parts]
+    if slope.is_negative:
+        points, values = points[::-1], values[::-1]
+    elif not slope.is_positive:
+        raise NotClosed(f"the sign of {slope}, the slope of {argument}, is not known")
+    return list(zip([-oo, *points], [*points, oo], values, strict=True))
+
+
+def _curved(argument: Expr, parts: Parts, x: Symbol, piece: Piece) -> Intervals:
+    """The intervals for an argument that is not affine: its crossings, and a test between them."""
+    goals = [(argument, start) for start, _ in parts[1:]]
+    goals += [(inside, S.Zero) for inside in _must_be_positive(argument)]
+    points: list[Expr] = []
+    for inner, value in goals:
+        points += [point for point in crossings(inner, value, x) if point not in points]
+    points = [p for p in points if _less(piece.lower, p) and _less(p, piece.upper)]
+    points.sort(key=cmp_to_key(lambda a, b: -1 if _less(a, b) else 1))
+    found = []
+    for lower, upper in pairwise([piece.lower, *points, piece.upper]):
+        signs = _signs(argument, [start for start, _ in parts[1:]], x, lower, upper)
+        holds = [part for sign, (_, part) in zip(signs, parts[1:], strict=True) if sign > 0]
+        found.append((lower, upper, [parts[0][1], *holds][-1]))
+    return found
+
+
+def _must_be_positive(argument: Expr) -> list[Expr]:
+    """What roots and logarithms are taken of."""
+    powers = [node.base for node in argument.atoms(Pow) if not node.exp.is_Integer]
+    return powers + [node.args[0] for node in argument.atoms(log)]
+
+
+def _signs(argument: Expr, starts: list[Expr], x: Symbol, lower: Expr, upper: Expr) -> list[int]:
+    """The signs of argument - start between two points, at one where none of them is zero."""
+    middle = _between(lower, upper)
+    for point in (middle, _between(lower, middle), _between(middle, upper)):
+        value = argument.subs(x, point)
+        if not value.is_number and value.is_real is False:  # nothing is known of the signs there
+            raise NotClosed(f"{argument} is not real everywhere")
+        signs = [sign_of(value - start) for start in starts]
+        if 0 not in signs:  # where it is, the argument only touches the start
+            return signs
+    raise NotClosed(f"where {argument} crosses its kinks is not known")
+
+
+def _between(lower: Expr, upper: Expr) -> Expr:
+    """A point between two others, a rational one between numbers."""
+    if -oo in (lower, upper) or oo in (lower, upper):
+        if lower == -oo:
+            return Integer(0) if upper == oo else _near(upper, floor) - 1
+        return _near(lower, ceil) + 1
+    middle = (lower + upper) / 2
+    if not middle.is_number:
+        return middle
+    near = float(ball(middle).mid())
+    for places in (1, 8, 50):  # the shorter, the better
+        point = Rational(round(near * 2**places), 2**places)
+        if _less(lower, point) and _less(point, upper):
+            return point
+    raise NotClosed(f"{lower} and {upper} are too close to be told apart")
+
+
+def _near(point: Expr, rounding: Callable[[float], int]) -> Expr:
+    return Integer(rounding(float(ball(point).mid()))) if point.is_number else point
 
 
 def _constants_settled(f: Expr, x: Symbol) -> Expr:
@@ -81,11 +162,7 @@ def _innermost(f: Expr, x: Symbol) -> Expr | None:
     return min(inner, key=str) if inner else None
 
 
-def _rest(node: Expr) -> Expr:
-    return reduce(node.func, node.args[1:])
-
-
-def _parts(node: Expr) -> tuple[tuple[Expr, Expr], ...]:
+def _parts(node: Expr) -> Parts:
     z = node.args[0]
     match node:
         case Activation():
@@ -99,13 +176,13 @@ def _parts(node: Expr) -> tuple[tuple[Expr, Expr], ...]:
         case Indicator():
             on, off = (S.Zero, S.One) if node.relation == ">" else (S.One, S.Zero)
             return ((-oo, S.Zero),) if node.relation == "=" else ((-oo, on), (S.Zero, off))
-        case Max():
-            return (-oo, _rest(node)), (S.Zero, z)
-        case _:
-            return (-oo, z), (S.Zero, _rest(node))
+        case _:  # of the first two of several, one remains
+            first, second, *others = node.args
+            low, high = (second, first) if isinstance(node, Max) else (first, second)
+            return (-oo, node.func(low, *others)), (S.Zero, node.func(high, *others))
 
 
-def _part_at(argument: Expr, parts: tuple[tuple[Expr, Expr], ...]) -> Expr:
+def _part_at(argument: Expr, parts: Parts) -> Expr:
     """The part that holds at an argument that does not depend on the variable."""
     chosen = parts[0][1]
     for start, expression in parts[1:]:
@@ -118,13 +195,6 @@ def _part_at(argument: Expr, parts: tuple[tuple[Expr, Expr], ...]) -> Expr:
     return chosen
 
 
-def _affine(argument: Expr, x: Symbol) -> tuple[Expr, Expr]:
-    slope = argument.diff(x)
-    if x in slope.free_symbols:
-        raise NotClosed(f"a kink at an argument that is not affine: {argument}")
-    return slope, argument.subs(x, 0)
-
-
 def _less(a: Expr, b: Expr) -> bool:
     """Whether a < b; False where they are equal. Raises NotClosed where that is open."""
     if a == b:
@@ -134,11 +204,22 @@ def _less(a: Expr, b: Expr) -> bool:
     if a == oo or b == -oo:
         return False
     difference = b - a
+    if difference.is_number and not difference.is_Rational:
+        gap = _gap(difference)
+        if not gap.contains(0):
+            return bool(gap > 0)
     if difference.is_positive:
         return True
     if difference.is_nonpositive:
         return False
     raise NotClosed(f"the order of the kinks {a} and {b} is not known")
+
+
+def _gap(difference: Expr) -> arb:
+    try:
+        return ball(difference)
+    except NoEnclosure:
+        return arb(0, 1)
 
 
 def _larger(a: Expr, b: Expr) -> Expr:

@@ -46,6 +46,8 @@ def _rule(program: Program, step: Step, sums: dict[int, Exponentials]) -> arb | 
     polynomial = program.polynomials.get(step.left)
     if step.operation == "tanh" and polynomial is not None and len(polynomial) == 2:
         return arb.pi() / (2 * abs(ball(polynomial[1])))
+    if step.operation == "tanh" and polynomial is not None and len(polynomial) == 4:
+        return _tanh_of_cubic(polynomial)
     if step.operation == "inverse" and polynomial is not None:
         return _width_of_roots(_roots(polynomial), lambda root: abs(root.imag))
     if step.left not in sums:
@@ -60,6 +62,26 @@ def _rule(program: Program, step: Step, sums: dict[int, Exponentials]) -> arb | 
     # p + q e^w with p, q > 0 is on the negative axis only where Im w is an odd multiple of pi
     simple = len(coefficients) == 2 and all(ball(c) > 0 for c in coefficients)
     return arb.pi() / abs(rate) if simple and step.operation in ("log", "sqrt", "power") else None
+
+
+def _tanh_of_cubic(polynomial: Coefficients) -> arb | None:
+    """A width for tanh(p), p(z) = b w + c w^3 with w = z - z0 and b, c of one sign.
+
+    A pole is where Re p = 0 and Im p is an odd multiple of pi/2. For |Im w| < sqrt(b/(3 c)) the
+    real part is zero at Re w = 0 only, and there |Im p| = |y (b - c y^2)| grows with |y|.
+    """
+    d, b, a, c = polynomial
+    centre = -a / (3 * c)
+    slope = b + a * centre  # p'(z0)
+    if (d + (b + (a + c * centre) * centre) * centre).expand() != 0:
+        return None
+    b_size, c_size = (abs(ball(value)) for value in (slope, c))
+    if not ball(slope) * ball(c) > 0:
+        return None
+    width = (b_size / (3 * c_size)).sqrt()
+    if not 2 * b_size * width / 3 < arb.pi() / 2:
+        width = width.min(arb.pi() / (2 * b_size))
+    return width * arb("0.8")  # at the edge the function is large
 
 
 def _exponential_sums(program: Program) -> dict[int, Exponentials]:

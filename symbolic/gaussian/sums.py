@@ -1,4 +1,4 @@
-"""Smooth functions as sums of terms c x^n exp(a x^2 + b x) erf(..)...erf(..)."""
+"""Smooth functions as sums of terms c x^n |x|^p log|x|^l exp(a x^2 + b x) erf(..)...erf(..)."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -34,12 +34,19 @@ MAX_POWER = 60
 
 @dataclass(frozen=True)
 class Shape:
-    """What a term is besides its coefficient: x^power exp(quadratic x^2 + linear x) Prod erf."""
+    """What a term is besides its coefficient: x^power exp(quadratic x^2 + linear x) Prod erf.
+
+    With a side (1 where x > 0, -1 where x < 0) there are also |x|^size and log|x|^logs, real on
+    that side only.
+    """
 
     power: int = 0
     quadratic: Expr = S.Zero
     linear: Expr = S.Zero
     erfs: tuple[Affine, ...] = ()
+    side: int = 0
+    size: Expr = S.Zero
+    logs: int = 0
 
     def times(self, other: "Shape") -> "Shape":
         erfs = tuple(sorted((*self.erfs, *other.erfs), key=str))
@@ -48,7 +55,15 @@ class Shape:
             self.quadratic + other.quadratic,
             self.linear + other.linear,
             erfs,
+            self._side(other),
+            self.size + other.size,
+            self.logs + other.logs,
         )
+
+    def _side(self, other: "Shape") -> int:
+        if self.side * other.side < 0:
+            raise NotClosed("a function that is not real anywhere")
+        return self.side or other.side
 
 
 Terms = dict[Shape, Expr]
@@ -73,6 +88,9 @@ def terms_of(f: Expr, x: Symbol) -> Terms:
             return _exponential(f.args[0], x)
         case Pow():
             return _power(f.base, f.exp, x)
+        case log():
+            side, scale = _through_zero(f, f.args[0], x)
+            return {Shape(side=side, logs=1): Integer(1), Shape(side=side): log(scale)}
         case erf():
             return {Shape(erfs=(_affine(f.args[0], x),)): Integer(1)}
         case erfc():
@@ -100,7 +118,12 @@ def _multiplied(left: Terms, right: Terms) -> Terms:
 def _power(base: Expr, exponent: Expr, x: Symbol) -> Terms:
     if x not in base.free_symbols:
         return _exponential(exponent * log(base), x)
-    if not exponent.is_Integer or exponent < 0:
+    if exponent.has_free(x):
+        raise NotClosed(f"no closed form is known with {base**exponent}")
+    if not exponent.is_Integer:
+        side, scale = _through_zero(base**exponent, base, x)
+        return {Shape(side=side, size=exponent): scale**exponent}
+    if exponent < 0:
         raise NotClosed(f"no closed form is known with {base**exponent}")
     if exponent > MAX_POWER:
         raise NotClosed(f"the power {exponent} is larger than {MAX_POWER}")
@@ -111,6 +134,16 @@ def _power(base: Expr, exponent: Expr, x: Symbol) -> Terms:
     for _ in range(int(exponent)):
         result = _multiplied(result, inner)
     return result
+
+
+def _through_zero(f: Expr, base: Expr, x: Symbol) -> tuple[int, Expr]:
+    """The side of zero where a base c x is positive, and |c|."""
+    scale, rest = base.as_independent(x, as_Add=False)
+    if rest != x:
+        raise NotClosed(f"no closed form is known with {f}")
+    if scale.is_positive or scale.is_negative:
+        return (1, scale) if scale.is_positive else (-1, -scale)
+    raise NotClosed(f"the sign of {scale} is not known")
 
 
 def _exponential(argument: Expr, x: Symbol) -> Terms:

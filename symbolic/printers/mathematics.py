@@ -56,6 +56,8 @@ class LatexMath(LatexPrinter):
         inner = ", ".join(map(self.doprint, expr.args))
         return raised(rf"\operatorname{{{name}}}\left({inner}\right)", exp)
 
+    _print_log = _print_Function
+
     def _print_Relational(self, expr: Any) -> str:
         return f"{self.doprint(expr.lhs)} {SIGNS[sign_of(expr)]} {self.doprint(expr.rhs)}"
 

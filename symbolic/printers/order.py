@@ -8,7 +8,20 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from sympy import Add, Basic, Expr, Function, Integer, Integral, Mul, Number, Pow, Rational, Symbol
+from sympy import (
+    Add,
+    Basic,
+    Expr,
+    Function,
+    Integer,
+    Integral,
+    Mul,
+    Number,
+    NumberSymbol,
+    Pow,
+    Rational,
+    Symbol,
+)
 
 from varlaw.symbolic.arrays import Entry, Moment
 from varlaw.symbolic.ranges import index_key
@@ -94,6 +107,8 @@ def _rank(base: Expr) -> tuple[float, int, str, list[Any]]:
     match base:
         case Number():
             return 0, 0, "", []
+        case NumberSymbol():
+            return 0.5, 0, "", []
         case Symbol() if base.is_integer:
             return 1, 0, base.name, []
         case Add() if all(part.is_integer for part in base.args):

@@ -18,6 +18,9 @@ _HEADS = {
     "delta": r"\delta",
     "oo": r"\infty",
 }
+_FUNCTIONS = "relu|gelu|elu|selu|silu|sigmoid|softmax|tanh|erf|exp|log|ln|sin|cos|max|min"
+_CALLED = re.compile(rf"(?:{_FUNCTIONS})(?=['2]?\()")
+_GREEK = ("alpha", "beta", "gamma", "lambda", "chi", "eta", "mu", "pi", "rho", "sigma")
 _SIGNS = {
     "->": r"\to",
     ">=": r"\ge",
@@ -75,8 +78,9 @@ def _is_formula(word: str) -> bool:
     core = word.rstrip(".,;:")
     if not core or re.search(r"[%&$#\\]|[A-Za-z]-[A-Za-z]{2}", core):
         return False
-    words = re.findall(r"[A-Za-z]+", re.sub(r"_[A-Za-z]+", "", core))
-    letters = [word for word in words if word not in (*_HEADS, "sqrt")]
+    words = re.findall(r"[A-Za-z]+", re.sub(r"_[A-Za-z]+", "", _CALLED.sub("", core)))
+    greek = _GREEK if re.search(r"[=^/*()]", core) else ()
+    letters = [word for word in words if word not in (*_HEADS, "sqrt", *greek)]
     return core[-1] != "-" and all(len(w) == 1 for w in letters) and core not in ("A", "I", "'")
 
 
@@ -104,7 +108,11 @@ def _set(pieces: list[str], place: int, until: str, notation: Notation) -> tuple
             shut = _SHUT[_OPEN.index(piece)]
             inner, place = _set(pieces, place, shut, notation)
             out.append(rf"\{{{inner}\}}" if piece == "{" else f"{piece}{inner}{shut}")
-        elif re.fullmatch(r"[A-Za-z]+\d*", piece) and piece not in _HEADS and len(piece) < 3:
+        elif piece == "pi":
+            out.append(r"\pi ")
+        elif piece in _GREEK or (
+            re.fullmatch(r"[A-Za-z]+\d*", piece) and piece not in _HEADS and len(piece) < 3
+        ):
             label, power, indices = notation.label(piece), "", ""
             if label.square and after in ("^", "**"):
                 inner, place = _script(pieces, place + 1, notation)
@@ -125,6 +133,8 @@ def _sign(piece: str, after: str) -> str:
         return _HEADS[piece] + (" " if after[:1].isalpha() else "")
     if piece in _SIGNS:
         return f"{_SIGNS[piece]} "
+    if _CALLED.match(piece + after):
+        return rf"\operatorname{{{piece}}}"
     if piece[:1].isalpha():
         return rf"\text{{{piece}}}" if "-" in piece else rf"\mathrm{{{piece}}}"
     return {"\\": r"\backslash ", ".": r"\cdot "}.get(

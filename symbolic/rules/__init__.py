@@ -4,6 +4,8 @@ from varlaw.symbolic.rules import (
     analysis,
     averages,
     coincidences,
+    depth,
+    derivatives,
     equations,
     expectation,
     gaussian,
@@ -11,6 +13,7 @@ from varlaw.symbolic.rules import (
     jensen,
     log_sums,
     numbers,
+    orthogonality,
     recurrences,
     signs,
 )
@@ -19,6 +22,8 @@ __all__ = [
     "analysis",
     "averages",
     "coincidences",
+    "depth",
+    "derivatives",
     "equations",
     "expectation",
     "gaussian",
@@ -26,6 +31,7 @@ __all__ = [
     "jensen",
     "log_sums",
     "numbers",
+    "orthogonality",
     "recurrences",
     "signs",
 ]

@@ -91,7 +91,10 @@ def solve(state: Eq, used: Used, unknown: Symbol) -> Outcome:
         raise RuleError(f"not covered: {state} is not of the form c*{unknown}^k = r")
     order = orders[1]
     ratio = -coefficients[(0,)] / coefficients[(order,)]
-    value = factor(ratio) ** Rational(1, order)
+    top, bottom = fraction(factor(ratio))
+    if bottom.could_extract_minus_sign():
+        top, bottom = -top, -bottom
+    value = (top / bottom) ** Rational(1, order)
     return Outcome(relation(unknown, value, "="), certificate={"unknown": unknown, "value": value})
 
 

@@ -45,7 +45,14 @@ ONE_LAW_OF_WEIGHTS = {
     "attention-qk-kurtosis": "assumes Gaussian entries",
     "post-norm-layernorm": "stated for normalised Gaussian branches",
     "xavier-uniform": "is about uniform weights",
+    "pytorch-linear-bound": "is about uniform weights",
+    "pytorch-linear-variance": "is about uniform weights",
+    "fused-qkv-variance": "is about uniform weights",
+    "orthogonal-variance": "is about Haar matrices",
 }
+for entry in catalogue.entries().values():
+    if entry.family == "truncation" or entry.name.startswith(("uniform-", "haar-", "gaussian-")):
+        ONE_LAW_OF_WEIGHTS[entry.name] = "is about one law of the weights"
 QUICK = Settings(tolerance=0.02, error_rate=1e-3)
 TASKS = plan(catalogue.entries(), QUICK)
 

@@ -167,7 +167,7 @@ def test_another_variable(varlaw: Run) -> None:
         (["exp(x^3)"], ""),
         (["1/x"], ""),
         (["sqrt(x)"], ""),
-        (["tanh(a*x)"], "need values for the parameters"),
+        (["tanh(a*x)^2"], "need values for the parameters"),
         (["x", "--digits", "0"], "not in the range"),
         (["x", "--given", "x > 0", "--format", "latex", "--json"], "exclude one another"),
     ],
@@ -203,6 +203,15 @@ def test_text_and_latex(varlaw: Run) -> None:
         "moment", "tanh(x)^2", "--given", "x > 0", "--format", "latex"
     ).out.splitlines()
     assert r"\mid x > 0\right] \approx 0.39429449" in line
+
+
+def test_derivatives_that_leave_jumps_out_are_labelled(varlaw: Run) -> None:
+    (law, value) = varlaw("moment", "step'(x)^2").out.splitlines()
+    assert law == "E[step'(x)^2] for x ~ N(0, 1), derivative almost everywhere"
+    assert value == "  = 0"
+    assert answer(varlaw, "step'(x)^2")["method"] == "closed form, derivative almost everywhere"
+    found = answer(varlaw, "gelu'(x)^2")
+    assert (found["expression"], found["method"]) == ("gelu'(x)^2", "closed form")
 
 
 def test_an_expression_may_begin_with_a_minus_sign(varlaw: Run) -> None:

@@ -121,6 +121,23 @@ def test_faster_than_gaussian_growth_has_no_tail() -> None:
 
 
 @pytest.mark.parametrize(
+    ("inner", "shift"), [(x + x**3 / 25, 0), (x + x**3 / 25, 2), (2 * x + x**3, 0), (x + x**3, 1)]
+)
+def test_no_pole_in_the_strip_of_tanh_of_a_cubic(inner: Expr, shift: int) -> None:
+    """All solutions of p(z) = i pi (k + 1/2) for many k lie outside; one of them is not far."""
+    p = inner.subs(x, x - shift).expand()
+    width = float(strip(program(tanh(p), x)).half_width.mid())
+    c3, c2, c1, c0 = (complex(p.coeff(x, power)) for power in (3, 2, 1, 0))
+    heights = []
+    for k in range(-40, 40):
+        with mpmath.workdps(30):
+            roots = mpmath.polyroots([c3, c2, c1, c0 - 1j * mpmath.pi * (k + 0.5)], maxsteps=500)
+        heights += [abs(float(root.imag)) for root in roots]
+    assert width <= min(heights) < 4 * width
+    assert strip(program(tanh(p + 1), x)).open
+
+
+@pytest.mark.parametrize(
     ("f", "width"),
     [
         (SIGMOID**2, pi),

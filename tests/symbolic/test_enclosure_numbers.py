@@ -117,10 +117,26 @@ def test_a_ball_without_a_digit_is_refused(radius: str) -> None:
 
 
 def test_infinite_and_huge_balls_are_refused() -> None:
-    for value in (arb.nan(), arb.pos_inf(), arb(10) ** 1_000_000):
+    for value in (arb.nan(), arb.pos_inf(), arb(0, arb(10) ** 50_000)):
         with pytest.raises(NoEnclosure):
             shown(value, 5)
-    assert shown(arb(10) ** -1_000_000, 5).digits == "0"
+    with ctx.workprec(500), pytest.raises(NoEnclosure, match="too large or too small"):
+        shown((arb(2) ** 230).exp(), 5)
+
+
+def test_numbers_of_any_size_have_digits() -> None:
+    with ctx.workprec(300):
+        found = shown(arb(1 + arb(10) ** -40) / 3 * arb(10) ** -1_000_000, 5)
+    assert found.digits in ("3.3333e-1000001", "33.333e-1000002")
+    assert shown(arb(7) * arb(10) ** 20_000, 3).digits == "7.00e20000"
+    assert digits_of(exp(-(Integer(10) ** 13)), 6).digits.endswith("e-4342944819033")
+    tail = digits_of(erfc(5 * Integer(10) ** 6 * sqrt(2)), 8)
+    with mpmath.workdps(40):
+        x = 5 * mpmath.mpf(10) ** 6 * mpmath.sqrt(2)
+        size = -x * x - mpmath.log(x * mpmath.sqrt(mpmath.pi) * (1 + 1 / (2 * x * x)))
+        size /= mpmath.ln(10)
+        figures, _, power = tail.digits.partition("e")
+        assert abs(mpmath.log10(mpmath.mpf(figures)) + int(power) - size) < 1e-6
 
 
 @given(

@@ -1,0 +1,1 @@
+"""The commands of `varlaw`, one small file each; what they print is made in modules beside."""

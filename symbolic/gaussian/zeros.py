@@ -1,0 +1,104 @@
+"""The zeros of a function on the whole line, isolated in ball arithmetic.
+
+On a box where the derivative has a sign there is a zero if the ends differ in sign, and none else.
+Far out the sign must follow from the bounds of `growth`. What cannot be decided is an error.
+"""
+
+from collections.abc import Iterator
+
+from flint import arb, ctx
+from sympy import Expr, Float, Rational, Symbol, erf, erfc, exp, tanh, together
+
+from varlaw.symbolic.gaussian.balls import Located, NoEnclosure
+from varlaw.symbolic.gaussian.growth import Growth
+from varlaw.symbolic.gaussian.programs import program
+
+MOST_BOXES = 4_000
+LEAST_WIDTH = 1e-9
+REACHES = (4, 12, 40)
+OFFSET = 0.0137  # so that a zero at a round number is not at the edge of a box
+ROUNDS = 200
+
+
+class Zero(Located):
+    """The only zero of `function` between two points, where the derivative has one sign."""
+
+    is_real = True
+    is_finite = True
+    is_commutative = True
+    is_number = True
+
+    @property
+    def free_symbols(self) -> set[Symbol]:
+        return set()
+
+    def enclosure(self) -> arb:
+        function, x, low, high = self.args
+        value, slope = (program(f, x).on_reals() for f in (function, function.diff(x)))
+        box = arb(int(low.p)) / int(low.q)
+        box = box.union(arb(int(high.p)) / int(high.q))
+        with ctx.extraprec(20):
+            for _ in range(ROUNDS):
+                middle = arb(box.mid())
+                smaller = box.intersection(middle - value(middle) / slope(box))
+                if not smaller.rad() < 0.9 * box.rad():
+                    return smaller
+                box = smaller
+        return box
+
+    def _eval_evalf(self, precision: int) -> Float:
+        with ctx.workprec(precision):
+            digits = int(precision * 0.3)
+            return Float(self.enclosure().mid().str(digits, radius=False), digits)
+
+    def _sympystr(self, printer: object) -> str:
+        return f"the zero of {self.args[0]} between {self.args[2]} and {self.args[3]}"
+
+
+def zeros(f: Expr, x: Symbol) -> list[Zero]:
+    """All real zeros of f, from the left. Raises NoEnclosure where they cannot be isolated."""
+    code, slope = program(f, x), program(f.diff(x), x)
+    with ctx.workprec(64):
+        value, change = code.on_reals(), slope.on_reals()
+        low, high = -_reach(f, x, -1), _reach(f, x, 1)
+        stack = [(low, high)]
+        found: list[Zero] = []
+        for _ in range(MOST_BOXES):
+            if not stack:
+                return found
+            a, b = stack.pop()
+            box = arb(a).union(arb(b))
+            if not value(box).contains(0):
+                continue
+            steepness = change(box)
+            if steepness.is_finite() and not steepness.contains(0):
+                ends = [value(arb(end)) for end in (a, b)]
+                if any(end.contains(0) for end in ends):
+                    break
+                if (ends[0] > 0) != (ends[1] > 0):
+                    found.append(Zero(f, x, Rational(a), Rational(b)))
+                continue
+            if b - a < LEAST_WIDTH:
+                break
+            middle = (a + b) / 2
+            stack += [(middle, b), (a, middle)]
+    raise NoEnclosure(f"the zeros of {f} could not be told apart")
+
+
+def _reach(f: Expr, x: Symbol, side: int) -> float:
+    """How far out the sign changes no more."""
+    for form in _forms(f.subs(x, side * x)):
+        code = program(form, x)
+        for reach in REACHES:
+            if Growth(code, arb(0), arb(1), arb(reach)).result.sign:
+                return reach + OFFSET
+    raise NoEnclosure("its sign far out is not known")
+
+
+def _forms(f: Expr) -> Iterator[Expr]:
+    """Ways to write a function; in some of them nothing cancels far out."""
+    yield f
+    form = f.expand().replace(erf, lambda u: 1 - erfc(u))
+    yield form.replace(tanh, lambda u: 1 - 2 / (1 + exp(2 * u))).expand()
+    above, below = together(f).as_numer_denom()
+    yield above.expand() / below
