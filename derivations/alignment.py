@@ -18,9 +18,10 @@ PAIRS = (
 
 
 def correlated(scale: Expr = ONE, gaussian: bool = True) -> Named:
-    """q.k for entries of correlation rho: k = rho q + sqrt(1 - rho^2) u."""
-    q, u = (random_array(name, mean=0, variance=1, gaussian=gaussian) for name in "qu")
-    k = named("k", rho * q[i] + sqrt(1 - rho**2) * u[i], i)
+    """q.k for entries of correlation rho: k = rho q + u."""
+    q = random_array("q", mean=0, variance=1, gaussian=gaussian)
+    u = random_array("u", mean=0, variance=1 - rho**2, gaussian=gaussian)
+    k = named("k", rho * q[i] + u[i], i)
     return named("a", Sum(q[i] * k, (i, 1, d)) / scale)
 
 

@@ -3,7 +3,7 @@
 from sympy import Expr, Integer, Rational, exp, log, sqrt
 
 from varlaw.derivations.catalogue import law
-from varlaw.derivations.sampling import truncated_normal
+from varlaw.derivations.truncation import truncated_normal
 from varlaw.symbolic.arrays import Entry
 from varlaw.symbolic.declarations import dimensions, indices, positive, random_array
 from varlaw.symbolic.derivation import Derivation, derive

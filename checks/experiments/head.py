@@ -40,7 +40,7 @@ def head_bert(case: Case) -> Trial:
     second, fourth = (float(moment(f"x^{k}", given="|x| < 2").digits().digits) for k in (2, 4))
 
     def draw(rng: Generator, replicates: int) -> Draws:
-        embedding = std * within(2.0, rng, (width, replicates))
+        embedding = std * within(-2.0, 2.0, rng, (width, replicates))
         logits = math.sqrt(width) * dct(embedding, axis=0, norm="ortho")
         return np.asarray((logits**2).mean(axis=0))
 
