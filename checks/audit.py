@@ -88,7 +88,7 @@ def _judge(
 
 
 def beyond(start: Expr, end: Expr, assumption: Assumption | None = None) -> bool:
-    """Whether no finite model can tell: functions of Gaussian variables, derivatives, orthogonality.
+    """Whether no finite model can tell: functions of Gaussian variables, derivatives, rotations.
 
     No finite model here has the moments of functions that are no polynomials, or rows of length 1.
     With an assumption: whether it speaks of one of these variables.

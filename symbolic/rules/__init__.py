@@ -2,6 +2,7 @@
 
 from varlaw.symbolic.rules import (
     analysis,
+    averages,
     bounds,
     coincidences,
     compounding,
@@ -12,6 +13,8 @@ from varlaw.symbolic.rules import (
     gaussian,
     gradients,
     indices,
+    jensen,
+    log_sums,
     numbers,
     orders,
     orthogonality,
@@ -23,6 +26,7 @@ from varlaw.symbolic.rules import (
 
 __all__ = [
     "analysis",
+    "averages",
     "bounds",
     "coincidences",
     "compounding",
@@ -33,6 +37,8 @@ __all__ = [
     "gaussian",
     "gradients",
     "indices",
+    "jensen",
+    "log_sums",
     "numbers",
     "orders",
     "orthogonality",

@@ -34,6 +34,12 @@ from varlaw.symbolic.derivation import relation, sign_of
 IDENTITIES = {
     "xavier-harmonic": "an identity between 1/m, 1/n and 2/(m + n); nothing is drawn",
     "means-inequality": "an inequality between positive numbers; nothing is drawn",
+    "loss-zero-head": "an identity; nothing is drawn",
+    "loss-prior-bias": "an identity; nothing is drawn",
+    "loss-lower": "a bound; loss-upper and loss-delta measure how far the loss lies above it",
+    "softmax-largest": "a bound; softmax-largest-512 measures what it bounds",
+    "overflow-float16": "arithmetic; nothing is drawn",
+    "overflow-float32": "arithmetic; nothing is drawn",
 }
 ONE_LAW_OF_WEIGHTS = {
     "attention-qk-kurtosis": "assumes Gaussian entries",
