@@ -196,6 +196,8 @@ def planned_size(
     alpha: float,
     *,
     absolute: float | None = None,
+    reach: float = 0.0,
+    square: float | None = None,
 ) -> int:
     """Replicates after which a true claim is verified in about 99.9 % of all experiments.
 
@@ -206,6 +208,14 @@ def planned_size(
 
     the half-width of a CatoniSequence is about sqrt(2 l variance / (N - 2 l)), and its centre,
     about normal with standard deviation sqrt(variance / N), is off by less than z of those.
+    For a statistic with values in an interval of length `reach`, the half-width of a
+    BettingSequence or BernsteinSequence is about sqrt(2 l variance / N) + 2 l reach / N at most
+    (bets are cut off at 1/2, and before that its next term is a third of the second one), so
+
+        N = variance (a + sqrt(a^2 + b))^2 / (4 margin^2) + 2 l,
+
+    a = sqrt(2 l) + z and b = 8 l reach margin / variance. `square` takes the place of 2 l in a for
+    sequences whose half-width is about sqrt(square variance / N).
     The power is a prediction; the error rate of the interval does not rest on it.
 
     >>> planned_size(variance=2.0, claimed=1.0, tolerance=0.05, alpha=1e-6)
@@ -215,12 +225,14 @@ def planned_size(
     margin = _margin(claimed, tolerance, absolute)
     if not 0 <= variance < math.inf:
         raise ValueError(f"variance bound must be finite and not negative, not {variance}")
-    if variance == 0:
+    if variance == 0 and reach == 0:
         return 1
     if margin == 0:
         raise ValueError("tolerance must be positive where the variance is")
     double = 2 * math.log(2 / alpha)
-    root = math.sqrt(variance) / margin * (math.sqrt(double) + POWER_QUANTILE)
+    wide = math.sqrt(double if square is None else square)
+    root = math.sqrt(variance) / margin * (wide + POWER_QUANTILE)
+    root = root / 2 + math.hypot(root / 2, math.sqrt(double * reach / margin))
     if not root < 1e150:
         raise ValueError(f"no feasible size: tolerance {margin} for a variance of {variance}")
     return math.ceil(root * root + double)
