@@ -64,6 +64,11 @@ class Measurement:
     neighbours: tuple[tuple[str, float, Verdict], ...] = ()
     why: str = ""
 
+    @property
+    def asymptotic(self) -> bool:
+        """Whether its verdict rests on an asymptotic interval, which no error rate covers."""
+        return self.interval == "asymptotic" and self.verdict is not Verdict.UNDECIDED
+
 
 @dataclass(frozen=True)
 class LawReport:
