@@ -38,6 +38,9 @@ IDENTITIES = {
     "loss-prior-bias": "an identity; nothing is drawn",
     "loss-lower": "a bound; loss-upper and loss-delta measure how far the loss lies above it",
     "softmax-largest": "a bound; softmax-largest-512 measures what it bounds",
+    "tanh-no-variance": "a strict bound; nothing is equal",
+    "sigmoid-no-variance": "a strict bound; nothing is equal",
+    "adam-bound": "a bound on numbers; nothing is drawn",
     "overflow-float16": "arithmetic; nothing is drawn",
     "overflow-float32": "arithmetic; nothing is drawn",
 }
@@ -73,6 +76,8 @@ CONTINUOUS = {  # of a few units that are divided by their std
     "norm-weight-gradient",
 }
 for entry in catalogue.entries().values():
+    if entry.family == "activation":
+        ONE_LAW_OF_WEIGHTS[entry.name] = "speaks of normal pre-activations"
     if entry.family == "truncation" or entry.name.startswith(("uniform-", "haar-", "gaussian-")):
         ONE_LAW_OF_WEIGHTS[entry.name] = "is about one law of the weights"
     if entry.name in GAUSSIAN or entry.name in CONTINUOUS:
@@ -80,6 +85,7 @@ for entry in catalogue.entries().values():
 ZERO = {"residual-branch", "norm-radial-gradient"}  # no factor changes a claim of 0
 QUICK = Settings(tolerance=0.02, error_rate=1e-3)
 TASKS = plan(catalogue.entries(), QUICK)
+ONE_EACH = list({(t.law, t.quantity): t for t in TASKS}.values())  # with the last law of weights
 
 
 def task_id(task: Task) -> str:
@@ -129,7 +135,7 @@ def test_neighbours_are_more_than_four_tolerances_away(planned: Task) -> None:
         assert abs(float(value) - claimed) > 4 * 0.01 * unit, name
 
 
-@pytest.mark.parametrize("planned", TASKS, ids=task_id)
+@pytest.mark.parametrize("planned", ONE_EACH, ids=task_id)
 def test_every_law_is_verified_and_its_neighbours_are_refuted(planned: Task) -> None:
     found = measure(planned)
     assert found.verdict is Verdict.VERIFIED, found.why
@@ -153,11 +159,10 @@ class Tampered(catalogue.Law):
         return relation(true.lhs, true.rhs * self.factor, sign_of(true))  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize("factor", [Rational(21, 20), Rational(1, 2)])
 @pytest.mark.parametrize("name", sorted({e.law for e in experiments()} - ZERO))
-def test_a_wrong_factor_is_refuted(name: str, factor: Expr) -> None:
+def test_a_factor_of_five_percent_is_refuted(name: str) -> None:
     fine = {"tolerance": 0.01} if name == "depth-he-drift" else {}  # its unit is larger than it
-    found = measure(task(name, budget=1 << 32, **fine), Tampered(name, factor))
+    found = measure(task(name, budget=1 << 32, **fine), Tampered(name, Rational(21, 20)))
     assert found.verdict is Verdict.REFUTED, found
 
 
@@ -174,7 +179,7 @@ def test_covariance_of_a_branch_without_a_centred_last_layer() -> None:
     assert -0.02 < found.low < 0 < found.high < 0.02
 
 
-@pytest.mark.parametrize("planned", TASKS, ids=task_id)
+@pytest.mark.parametrize("planned", ONE_EACH, ids=task_id)
 def test_variance_bounds_hold_and_are_tight(planned: Task) -> None:
     """Against the spread of 20 groups of replicates; the bounds themselves never see the draws."""
     for number, trial in enumerate(prepared(planned)):
