@@ -46,7 +46,7 @@ class Law(ABC):
         """Independent draws in an array of the given shape."""
 
     def fill(self, rng: Generator, out: NDArray[Any]) -> None:
-        """Fill a contiguous array of float32 or float64 with independent draws, in its precision."""
+        """Fill a contiguous array of float32 or float64 with independent draws."""
         out[...] = self.sample(rng, out.shape)
 
 

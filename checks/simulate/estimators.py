@@ -59,7 +59,7 @@ def networks(spread: float, error: float) -> int:
     `spread` is the relative variance of one network's estimate. For a verdict, see `planned_size`.
 
     >>> networks(spread_end_to_end([1024] * 51, 5.0), 0.001)
-    275931
+    275766
     >>> networks(spread_by_layers([1024] * 51, 5.0), 0.001)
     98
     """

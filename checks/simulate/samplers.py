@@ -12,12 +12,13 @@ has the same bits however networks are grouped.
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from varlaw.checks.report import SamplerName
 from varlaw.checks.sampling import LAWS, Law
 from varlaw.checks.simulate.nets import Net, Values
 
@@ -31,7 +32,7 @@ NEAR = 1e8  # how far from the ends of the range of floats activations must stay
 class Sampler(ABC):
     """How the weights of a net are drawn, and its forward pass with them."""
 
-    name: ClassVar[Literal["direct", "conditional"]]
+    name: ClassVar[SamplerName]
 
     def __init__(self, net: Net, dtype: DTypeLike = np.float32) -> None:
         self.net = net
@@ -104,11 +105,11 @@ class Sampler(ABC):
 class Direct(Sampler):
     """Draw every weight matrix and multiply: the real thing, for weights of any law.
 
-    >>> from varlaw.checks.sampling import stream
-    >>> from varlaw.checks.simulate import constant, relu
-    >>> nets = Direct(constant(8, depth=3, activate=relu, s2=2.0), LAWS["uniform"])
-    >>> [h.shape for h, q in nets.layers(stream(1), np.ones((2, 8)), networks=5)]
-    [(5, 2, 8), (5, 2, 8), (5, 2, 8), (5, 2, 8)]
+    from varlaw.checks.sampling import stream
+        >>> from varlaw.checks.simulate import constant, relu
+        >>> nets = Direct(constant(8, depth=3, activate=relu, s2=2.0), LAWS["uniform"])
+        >>> [h.shape for h, q in nets.layers(stream(1), np.ones((2, 8)), networks=5)]
+        [(5, 2, 8), (5, 2, 8), (5, 2, 8), (5, 2, 8)]
     """
 
     name = "direct"
@@ -153,7 +154,8 @@ class Conditional(Sampler):
             _fill(LAWS["normal"], source, out)
             out *= (std * np.sqrt(q * width))[..., None].astype(self.dtype)
             return
-        factor = np.linalg.qr(h.swapaxes(1, 2), mode="r").swapaxes(1, 2)
+        triangle = np.asarray(np.linalg.qr(h.swapaxes(1, 2), mode="r"))
+        factor = triangle.swapaxes(1, 2)
         factor *= self.dtype.type(std)
         g = self._buffer("normal", (networks, factor.shape[-1], out.shape[-1]))
         _fill(LAWS["normal"], source, g)
