@@ -26,7 +26,8 @@ Source = Generator | Sequence[Generator]
 Squares = NDArray[np.float64]
 
 BLOCK = 1 << 16  # weights held at once, where a matrix has no more
-NEAR = 1e8  # how far from the ends of the range of floats activations must stay
+# Where second moments must lie for entries to keep their precision; squares are float64
+RANGES = {np.dtype(np.float32): (1e-60, 1e60), np.dtype(np.float64): (1e-300, 1e300)}
 
 
 class Sampler(ABC):
@@ -37,7 +38,7 @@ class Sampler(ABC):
     def __init__(self, net: Net, dtype: DTypeLike = np.float32) -> None:
         self.net = net
         self.dtype: np.dtype[Any] = np.dtype(dtype)
-        if self.dtype not in (np.float32, np.float64):
+        if self.dtype not in RANGES:
             raise ValueError(f"nets are drawn in float32 or float64, not {self.dtype}")
         self._held: dict[str, Values] = {}
 
@@ -85,10 +86,7 @@ class Sampler(ABC):
         return q
 
     def _in_range(self, q: Squares) -> None:
-        ends = np.finfo(self.dtype)
-        least, most = (float(ends.tiny) * NEAR) ** 2, (float(ends.max) / NEAR) ** 2
-        if self.dtype == np.float64:  # the squares must stay in range as well
-            least, most = float(ends.tiny) * NEAR, float(ends.max) / NEAR
+        least, most = RANGES[self.dtype]
         if not ((q == 0) | (least < q) & (q < most)).all():
             raise FloatingPointError(f"activations left the range of {self.dtype}")
 
