@@ -5,9 +5,12 @@ z ~ N(0, s2 q_l). So the ratio q_(l+1)/V(q_l), V(q) = E[f(z)^2], has mean 1 and 
 excess/n_(l+1), where excess = E[f^4]/E[f^2]^2 - 1 is 5 for ReLU and 2 for no activation.
 
 *End to end*, q_L itself: its relative variance grows like (1 + excess/n)^L - 1. *Layer by layer*,
-the ratios of all layers pooled: martingale differences, so their variances add up to
-excess/(n L). The second tests the map of a layer and not E[q_L], which is a different quantity:
+the ratios of all layers pooled: martingale differences, whose variances add up, to excess/(n L) for
+their mean. The second tests the map of a layer and not E[q_L], which is a different quantity:
 compare costs on the same one only.
+
+The covariance of two networks that share random numbers is given by the same functions: for mirror
+images, with the excess of f(z) and f(-z). The mean of a pair has half the sum of both as variance.
 """
 
 import math
@@ -18,18 +21,23 @@ import numpy as np
 from varlaw.checks.simulate.samplers import Squares
 
 
-def excess(f: str, variance: float = 1.0) -> float:
-    """E[f(z)^4]/E[f(z)^2]^2 - 1 for z ~ N(0, variance): the relative variance of one unit's square.
+def excess(f: str, g: str | None = None, *, variance: float = 1.0) -> float:
+    """E[f^2 g^2]/(E[f^2] E[g^2]) - 1 at z ~ N(0, variance): how one unit's squares vary together.
 
-    >>> round(excess("relu(x)"), 12)
-    5.0
+    For g = f, which it is unless given, the relative variance of f(z)^2. Networks that are mirror
+    images have g(z) = f(-z).
+
+    >>> round(excess("relu(x)"), 12), round(excess("relu(x)", "relu(-x)"), 12)
+    (5.0, -1.0)
     """
     from varlaw.symbolic.gaussian.moment import moment
 
-    fourth, second = (
-        float(moment(f"({f})^{k}", variance=variance).digits().digits) for k in (4, 2)
+    g = g or f
+    both, one, other = (
+        float(moment(text, variance=variance).digits().digits)
+        for text in (f"({f})^2*({g})^2", f"({f})^2", f"({g})^2")
     )
-    return fourth / second**2 - 1
+    return both / (one * other) - 1
 
 
 def spread_end_to_end(widths: Sequence[int], excess: float) -> float:

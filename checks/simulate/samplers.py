@@ -5,8 +5,8 @@ float32, at half the cost of float64; second moments are accumulated in float64,
 dot product of 2^24 squares is off by 6e-5. Buffers are allocated once and filled in place, so an
 object serves one thread.
 
-Random numbers come from one stream, or from a sequence of streams, one per network: then a network
-has the same bits however networks are grouped.
+Random numbers come from one stream, or from a sequence of streams, one per replicate: then a
+network has the same bits however networks are grouped.
 """
 
 from abc import ABC, abstractmethod
@@ -34,6 +34,7 @@ class Sampler(ABC):
     """How the weights of a net are drawn, and its forward pass with them."""
 
     name: ClassVar[SamplerName]
+    copies: int = 1  # how many networks share their random numbers
 
     def __init__(self, net: Net, dtype: DTypeLike = np.float32) -> None:
         self.net = net
@@ -59,8 +60,10 @@ class Sampler(ABC):
         shape = (networks, given.shape[-2], widths[0])
         if given.shape not in (shape, shape[1:]):
             raise ValueError(f"inputs of shape {given.shape} do not fit {networks} x {widths[0]}")
-        if not isinstance(source, Generator) and len(source) != networks:
-            raise ValueError(f"{len(source)} streams for {networks} networks")
+        if networks % self.copies:
+            raise ValueError(f"networks come in groups of {self.copies}, which {networks} are not")
+        if not isinstance(source, Generator) and len(source) * self.copies != networks:
+            raise ValueError(f"{len(source)} streams for {networks // self.copies} replicates")
         h = self._buffer("even", shape)
         h[...] = given
         q = self._second_moment(h)
@@ -72,6 +75,11 @@ class Sampler(ABC):
             self.net.activate(z)
             h, q = z, self._second_moment(z)
             yield h, q
+
+    def replicates(self, estimates: Squares) -> Squares:
+        """One number per replicate: the mean of those of the networks that share random numbers."""
+        means: Squares = estimates.reshape(self.copies, -1).mean(axis=0)
+        return means
 
     @abstractmethod
     def _multiply(self, source: Source, h: Values, q: Squares, std: float, out: Values) -> None:
@@ -142,22 +150,37 @@ class Conditional(Sampler):
     independent W would have the wrong joint law). It takes for granted that pre-activations are
     Gaussian given the batch, so it is never the only evidence for a law about that step; such a law
     is measured with `Direct` as well.
+
+    With `mirrored`, G in one half of the networks is -G in the other, so that network k and
+    k + networks/2 are a pair: each has the law of a network, at half the random numbers, and one
+    replicate is the mean of both. For ReLU they are negatively correlated besides; for an odd or
+    even activation the second says nothing new.
     """
 
     name = "conditional"
 
+    def __init__(self, net: Net, dtype: DTypeLike = np.float32, *, mirrored: bool = False) -> None:
+        super().__init__(net, dtype)
+        self.copies = 2 if mirrored else 1
+
     def _multiply(self, source: Source, h: Values, q: Squares, std: float, out: Values) -> None:
         networks, batch, width = h.shape
         if batch == 1:
-            _fill(LAWS["normal"], source, out)
+            self._normal(source, out)
             out *= (std * np.sqrt(q * width))[..., None].astype(self.dtype)
             return
         triangle = np.asarray(np.linalg.qr(h.swapaxes(1, 2), mode="r"))
         factor = triangle.swapaxes(1, 2)
         factor *= self.dtype.type(std)
         g = self._buffer("normal", (networks, factor.shape[-1], out.shape[-1]))
-        _fill(LAWS["normal"], source, g)
+        self._normal(source, g)
         np.matmul(factor, g, out=out)
+
+    def _normal(self, source: Source, out: Values) -> None:
+        drawn = len(out) // self.copies
+        _fill(LAWS["normal"], source, out[:drawn])
+        if self.copies == 2:
+            np.negative(out[:drawn], out=out[drawn:])
 
 
 def _fill(law: Law, source: Source, out: Values) -> None:

@@ -32,7 +32,7 @@ from varlaw.checks.simulate.samplers import Source, Squares
 from varlaw.checks.statistics import CatoniSequence
 
 FALSE_ALARM = 1e-6
-TESTS = 100  # at most, in this file, which share it
+TESTS = 200  # at most, in this file, which share it
 ALPHA = FALSE_ALARM / TESTS
 NETWORKS = 3000
 Statistics = dict[str, NDArray[Any]]
@@ -46,9 +46,12 @@ def inputs(units: int, nearly: float) -> NDArray[Any]:
 
 
 def statistics(sampler: Sampler, given: NDArray[Any], count: int = NETWORKS) -> Statistics:
-    """Per network, at the last layer: what a wrong joint law of the batch would change."""
-    *_, (h, q) = sampler.layers(stream(11, sampler.name), given, count)
-    rows = h.astype(np.float64)
+    """Per network, at the last layer: what a wrong joint law of the batch would change.
+
+    Of mirrored pairs, the mirror images.
+    """
+    *_, (h, q) = sampler.layers(stream(11, sampler.name), given, count * sampler.copies)
+    rows, q = h[-count:].astype(np.float64), q[-count:]
     norms = np.sqrt((rows**2).sum(axis=2))
     unit = rows / np.maximum(norms, 1e-9)[..., None]  # a dead network has no direction
     return {
@@ -89,11 +92,13 @@ def drawn() -> Callable[[str, float], Statistics]:
     return find
 
 
+@pytest.mark.parametrize("mirrored", [False, True])
 @pytest.mark.parametrize("nearly", [1.0, 0.5, 1e-3])
 @pytest.mark.parametrize("name", NETS)
-def test_both_samplers_have_one_law(drawn: Any, name: str, nearly: float) -> None:
+def test_both_samplers_have_one_law(drawn: Any, name: str, nearly: float, mirrored: bool) -> None:
     given = inputs(NETS[name].widths[0], nearly)
-    assert not disagree(drawn(name, nearly), statistics(Conditional(NETS[name]), given))
+    sampler = Conditional(NETS[name], mirrored=mirrored)
+    assert not disagree(drawn(name, nearly), statistics(sampler, given))
 
 
 class Independent(Conditional):
@@ -238,6 +243,17 @@ def test_mean_and_typical_value_are_different_laws() -> None:
     assert abs(logs.mean()) > 60 * logs.std() / math.sqrt(count)  # not 0, as for the mean
 
 
+@pytest.mark.parametrize("batch", [1, 3])
+def test_pairs_of_an_odd_function_are_mirror_images(batch: int) -> None:
+    given = inputs(24, 1.0)[:batch]
+    nets = Conditional(NETS["tanh"], mirrored=True)
+    h = [h for h, _ in nets.layers(stream(13), given, 8)][1]
+    np.testing.assert_array_equal(h[:4], -h[4:])
+    odd = Conditional(constant(24, 3, tanh, 2.0), mirrored=True)
+    q = second_moments(odd, stream(13), given[:1], 8)[-1, :, 0]
+    np.testing.assert_array_equal(odd.replicates(q), q[:4])
+
+
 @pytest.mark.parametrize("sampler", [Direct, Conditional])
 @pytest.mark.parametrize("batch", [1, 3])
 def test_a_stream_for_each_network_makes_grouping_irrelevant(sampler: Any, batch: int) -> None:
@@ -291,6 +307,12 @@ def test_inputs_that_are_not_finite(bad: float) -> None:
         (lambda: Direct(NETS["relu"], dtype=np.float16), "float32 or float64, not float16"),
         (lambda: second_moments(Direct(NETS["relu"]), stream(1), np.ones(9), 2), "do not fit"),
         (lambda: second_moments(Direct(NETS["relu"]), [stream(1)], np.ones(24), 2), "1 streams"),
+        (
+            lambda: second_moments(
+                Conditional(NETS["relu"], mirrored=True), stream(1), np.ones(24), 3
+            ),
+            "groups of 2, which 3 are not",
+        ),
     ],
 )
 def test_what_is_refused(make: Callable[[], Any], message: str) -> None:
