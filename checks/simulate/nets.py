@@ -1,4 +1,4 @@
-"""Deep fully connected nets without biases, and activations that work in place."""
+"""Deep fully connected nets without biases, and some activations."""
 
 import math
 from collections.abc import Callable
@@ -9,29 +9,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 Values = NDArray[Any]  # float32 or float64
-Activate = Callable[[Values], object]
+Activate = Callable[[Values, Values], object]  # f(z, out), as NumPy's own functions of one array
+
+linear: Activate = np.positive
+tanh: Activate = np.tanh
 
 
-def linear(z: Values) -> None:
-    """z itself."""
-
-
-def relu(z: Values) -> None:
-    """max(z, 0), in place."""
-    np.maximum(z, 0, out=z)
-
-
-def tanh(z: Values) -> None:
-    """tanh(z), in place."""
-    np.tanh(z, out=z)
+def relu(z: Values, out: Values) -> None:
+    """max(z, 0)."""
+    np.maximum(z, 0, out=out)
 
 
 @dataclass(frozen=True)
 class Net:
     """h_(l+1) = activate(h_l W_l), where W_l has n_l rows and entries of variance s2/n_l.
 
-    `widths` are n_0..n_L, `s2` is 2 at He's variance and 1 at LeCun's. `activate` works in place,
-    entry by entry. Raises ValueError for widths or variances that are not positive.
+    `widths` are n_0..n_L, `s2` is 2 at He's variance and 1 at LeCun's. `activate(z, out)`
+    works entry by entry, also where out is z. Raises ValueError for widths or variances that are
+    not positive.
     """
 
     widths: tuple[int, ...]
@@ -43,11 +38,6 @@ class Net:
             raise ValueError(f"a net has two or more positive widths, not {self.widths}")
         if not 0 < self.s2 < math.inf:
             raise ValueError(f"s2 is a positive number, not {self.s2}")
-
-    @property
-    def depth(self) -> int:
-        """The number of layers."""
-        return len(self.widths) - 1
 
     def std(self, layer: int) -> float:
         """The std of the entries of W_l."""

@@ -1,9 +1,9 @@
 """Two samplers of deep nets at initialisation: *direct* and *conditional*.
 
-Both give the forward pass of many independent networks, layer by layer. Weights are drawn in
-float32, at half the cost of float64; second moments are accumulated in float64, since a float32
-dot product of 2^24 squares is off by 6e-5. Buffers are allocated once and filled in place, so an
-object serves one thread.
+Both give the forward pass of many independent networks, layer by layer. Weights are drawn and
+multiplied in float32, with half the memory and time of float64; second moments are accumulated in
+float64, since a float32 dot product of 2^24 squares is off by 6e-5. Buffers are allocated once and
+filled in place, so an object serves one thread.
 
 Random numbers come from one stream, or from a sequence of streams, one per replicate: then a
 network has the same bits however networks are grouped.
@@ -72,7 +72,7 @@ class Sampler(ABC):
             self._in_range(self.net.s2 * q)  # the second moment of what is activated next
             z = self._buffer(("odd", "even")[layer % 2], (*shape[:2], units))
             self._multiply(source, h, q, self.net.std(layer), z)
-            self.net.activate(z)
+            self.net.activate(z, z)
             h, q = z, self._second_moment(z)
             yield h, q
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from varlaw.checks.experiments import LimitTrial, Trial
+from varlaw.checks.experiments import LimitTrial, Task, Trial, measure_trial
 from varlaw.checks.sampling import stream
 from varlaw.checks.simulate import (
     Conditional,
@@ -162,3 +162,25 @@ def test_a_limit_law_is_direct_if_all_its_trials_are() -> None:
     assert trial.sampler == "direct"
     mixed = replace(trial, trials=(direct, replace(direct, sampler="conditional")))
     assert mixed.sampler == "conditional"
+
+
+def depth_trial(s2: float) -> Trial:
+    """E[q_10]/E[q_0] = 1 at He's variance, as an experiment on a depth law would have it."""
+    nets = Conditional(constant(32, 10, relu, s2))
+    spread = spread_end_to_end(nets.net.widths, 5.0) * (s2 / 2) ** 20
+
+    def draw(rng: np.random.Generator, count: int) -> Any:
+        return second_moments(nets, rng, np.ones(32), count)[-1, :, 0]
+
+    wrong = {"variance 1/n": Fraction(1, 2**10), "typical value": Fraction(6, 10)}
+    return Trial(draw, 320, 1, spread, wrong, sampler=nets.name)
+
+
+@pytest.mark.parametrize(("s2", "verdict"), [(2.0, Verdict.VERIFIED), (2.02, Verdict.REFUTED)])
+def test_a_depth_law_is_measured_end_to_end(s2: float, verdict: Verdict) -> None:
+    """1 % in each layer is 10 % in ten layers."""
+    task = Task("depth", "E[q_10]", "normal", (), 1e-6, 0.05, 0, 1 << 27)
+    found = measure_trial(task, depth_trial(s2))
+    assert found.verdict is verdict and found.sampler == "conditional"
+    over = measure_trial(replace(task, budget=1000), depth_trial(s2))
+    assert over.verdict is Verdict.UNDECIDED and over.sampler == "conditional"
