@@ -111,11 +111,11 @@ class Sampler(ABC):
 class Direct(Sampler):
     """Draw every weight matrix and multiply: the real thing, for weights of any law.
 
-    from varlaw.checks.sampling import stream
-        >>> from varlaw.checks.simulate import constant, relu
-        >>> nets = Direct(constant(8, depth=3, activate=relu, s2=2.0), LAWS["uniform"])
-        >>> [h.shape for h, q in nets.layers(stream(1), np.ones((2, 8)), networks=5)]
-        [(5, 2, 8), (5, 2, 8), (5, 2, 8), (5, 2, 8)]
+    >>> from varlaw.checks.sampling import stream
+    >>> from varlaw.checks.simulate import constant, relu
+    >>> nets = Direct(constant(8, depth=3, activate=relu, s2=2.0), LAWS["uniform"])
+    >>> [h.shape for h, q in nets.layers(stream(1), np.ones((2, 8)), networks=5)]
+    [(5, 2, 8), (5, 2, 8), (5, 2, 8), (5, 2, 8)]
     """
 
     name = "direct"
