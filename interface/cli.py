@@ -4,9 +4,11 @@ import click
 
 from varlaw.commands.catalogue import list_laws, show
 from varlaw.commands.derive import derive
+from varlaw.commands.diagnose import diagnose
 from varlaw.commands.gain import activation_gain
 from varlaw.commands.kernel import gaussian_kernel
 from varlaw.commands.moment import gaussian_moment
+from varlaw.commands.recipes import default_recipes
 from varlaw.commands.verify import verify
 from varlaw.console import Exit, Manners
 
@@ -18,6 +20,8 @@ COMMANDS = (
     gaussian_moment,
     gaussian_kernel,
     activation_gain,
+    diagnose,
+    default_recipes,
 )
 
 

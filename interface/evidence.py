@@ -52,6 +52,7 @@ def verify(
     jobs: int | None = None,
     steps_only: bool = False,
     overrides: "Mapping[str, Text] | None" = None,
+    sufficient: bool = True,
     executor: "Executor | None" = None,
     resume: bool = False,
     progress: "Callable[[str, int, int], None] | None" = None,
@@ -61,7 +62,8 @@ def verify(
 
     Every step is proved, every assumption audited, every law measured: within the relative
     `tolerance`, at one `error_rate` for the whole run. `overrides` fixes symbols by name, such as
-    {"m": 512}; `steps_only` leaves the experiments out; `jobs` is the number of processes, unless
+    {"m": 512}; `steps_only` leaves the experiments out; `sufficient` looks for minimal sets of
+    assumptions; `jobs` is the number of processes, unless
     an `executor` of concurrent.futures does the work. `resume` goes on with such a run that was cut
     off: what is finished is journalled.
     `on_law` is called with each law's report as it is finished, `progress` with what is being
@@ -81,6 +83,7 @@ def verify(
         jobs=jobs,
         steps_only=steps_only,
         overrides=overrides or {},
+        sufficient=sufficient,
         executor=executor,
         resume=resume,
         progress=progress,

@@ -90,7 +90,12 @@ def verify(laws: tuple[str, ...], form: str, verbose: bool, **options: Any) -> E
     try:
         with shown_progress() as progress, _executor(options.pop("executor")) as executor:
             report = evidence.verify(
-                *wanted, progress=progress, on_law=finished.append, executor=executor, **options
+                *wanted,
+                progress=progress,
+                on_law=finished.append,
+                executor=executor,
+                sufficient=verbose or form == "json",
+                **options,
             )
     except BaseException as error:
         if isinstance(error, ValueError) and not finished:
