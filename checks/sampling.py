@@ -128,6 +128,10 @@ class Discrete(Law):
         numbers = rng.integers(self._table.size, size=shape, dtype=np.uint8)
         return self._table[numbers]
 
+    def fill(self, rng: Generator, out: NDArray[Any]) -> None:
+        numbers = rng.integers(self._table.size, size=out.shape, dtype=np.uint8)
+        np.take(self._table.astype(out.dtype), numbers, out=out, mode="clip")
+
     @cached_property
     def _table(self) -> NDArray[np.float64]:
         """Each value as often as its probability says, one entry per unit of the denominator."""

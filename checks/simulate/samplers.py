@@ -12,6 +12,7 @@ network has the same bits however networks are grouped.
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
+from math import prod
 from typing import Any, ClassVar
 
 import numpy as np
@@ -41,6 +42,8 @@ class Sampler(ABC):
         self.dtype: np.dtype[Any] = np.dtype(dtype)
         if self.dtype not in RANGES:
             raise ValueError(f"nets are drawn in float32 or float64, not {self.dtype}")
+        least, most = RANGES[self.dtype]  # so that q_l and s2 q_l, before activation, both fit
+        self._range = least / min(1.0, net.s2), most / max(1.0, net.s2)
         self._held: dict[str, Values] = {}
 
     def layers(
@@ -69,7 +72,6 @@ class Sampler(ABC):
         q = self._second_moment(h)
         yield h, q
         for layer, (_, units) in enumerate(pairwise(widths)):
-            self._in_range(self.net.s2 * q)  # the second moment of what is activated next
             z = self._buffer(("odd", "even")[layer % 2], (*shape[:2], units))
             self._multiply(source, h, q, self.net.std(layer), z)
             self.net.activate(z, z)
@@ -90,19 +92,16 @@ class Sampler(ABC):
         squares = self._buffer("squares", h.shape, np.dtype(np.float64))
         np.square(h, out=squares, dtype=np.float64)
         q: Squares = squares.mean(axis=-1)
-        self._in_range(q)
-        return q
-
-    def _in_range(self, q: Squares) -> None:
-        least, most = RANGES[self.dtype]
+        least, most = self._range
         if not ((q == 0) | (least < q) & (q < most)).all():
             raise FloatingPointError(f"activations left the range of {self.dtype}")
+        return q
 
     def _buffer(
         self, name: str, shape: tuple[int, ...], dtype: np.dtype[Any] | None = None
     ) -> Values:
         """A contiguous array of some shape, in memory that is kept under a name."""
-        size = int(np.prod(shape))
+        size = prod(shape)
         if name not in self._held or self._held[name].size < size:
             self._held[name] = np.empty(size, dtype or self.dtype)
         return self._held[name][:size].reshape(shape)
