@@ -5,7 +5,7 @@ from sympy import Expr, Integer, Rational, sqrt
 from varlaw.derivations.catalogue import law
 from varlaw.derivations.forward import lecun
 from varlaw.derivations.residual import pre_norm_growth, stream
-from varlaw.derivations.sampling import truncated_normal
+from varlaw.derivations.truncation import truncated_normal
 from varlaw.symbolic.activations import gelu, relu
 from varlaw.symbolic.declarations import dimensions, indices, positive, random_array
 from varlaw.symbolic.derivation import Derivation, derive

@@ -62,7 +62,7 @@ class Truncated(Law):
 
     def sample(self, rng: Generator, shape: Shape) -> Draws:
         wanted = (shape,) if isinstance(shape, int) else shape
-        return within(2.0, rng, wanted) / self.factor**0.5
+        return within(-2.0, 2.0, rng, wanted) / self.factor**0.5
 
 
 TRUNCATED = Truncated()
