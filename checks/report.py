@@ -10,6 +10,8 @@ from varlaw.checks.statistics import Verdict
 SCHEMA = "varlaw.verify"
 VERSION = 1
 
+SamplerName = Literal["direct", "conditional"]
+
 
 class Proof(StrEnum):
     """The outcome of a step's checker; a refuted step makes its law refuted."""
@@ -49,7 +51,8 @@ class Measurement:
     """One quantity, measured with one law of the weights, against the value that the law claims.
 
     `neighbours` are wrong laws, each with the verdict that the same interval gives: refuted, or
-    the experiment cannot tell right from wrong.
+    the experiment cannot tell right from wrong. `sampler` is "direct" where everything random was
+    drawn, "conditional" where pre-activations were drawn given the batch.
     """
 
     quantity: str
@@ -63,6 +66,7 @@ class Measurement:
     verdict: Verdict
     neighbours: tuple[tuple[str, float, Verdict], ...] = ()
     why: str = ""
+    sampler: SamplerName = "direct"
 
     @property
     def asymptotic(self) -> bool:

@@ -9,6 +9,7 @@ from importlib import import_module
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
+from varlaw.derivations.meanings import COMMON
 from varlaw.symbolic.documented import Documented
 from varlaw.symbolic.names import suggestion
 
@@ -20,75 +21,6 @@ if TYPE_CHECKING:
 PACKAGE = "varlaw.derivations"
 TEXTS = ("sources", "usual", "rests_on", "symbols")
 Pitfall = tuple[str, str, str]
-
-_LAYER = (
-    "m: the fan-in",
-    "n: the fan-out",
-    "x: the input of the layer",
-    "w: the weights",
-    "g: the probe, which stands for the gradient at the layer's output",
-    "b: the gradient at the layer's input",
-)
-_STREAM = (
-    "x: the residual stream",
-    "F: the outputs of the residual branches",
-    "s2: the variance of a branch's output",
-    "l: the number of layers",
-    "p: the probe, which stands for the gradient at the output of the residual layer",
-    "g: the backward gain of a branch",
-    "n: the width of the stream",
-    "w: the Jacobian of a branch",
-    "b: the gradient at the input of the residual layer",
-)
-_SCALED = (
-    "v_t: the variance of the stream after t branches or blocks",
-    "c: the factor of a branch",
-    "N: the number of residual branches",
-    "L: the number of layers or blocks",
-    "d: the width of the stream",
-    "n: the number of hidden units of a branch",
-    "u: the weights of the first layer of a branch",
-    "w: the weights of its last layer",
-    "s: the second moment of the weights that are not 0",
-    "q: the second moment of the input x",
-    "p: the derivative of the loss by the output y, independent of the weights",
-    "g: the second moment of that derivative",
-)
-COMMON = {  # what the symbols of a family mean, where they occur and the law says nothing else
-    "forward": (*_LAYER, "y: the output of the layer", "z: the pre-activation"),
-    "backward": (*_LAYER, "z: the pre-activation"),
-    "fans": (*_LAYER, "y: the output of the layer"),
-    "attention": (
-        "d: the width of a head",
-        "m: the width of the model",
-        "q: the query",
-        "k: the key",
-        "a: the logit",
-        "x: the input, of second moment 1",
-        "w: the weights of a projection",
-        "s2: the variance of the weights",
-        "v_q: the variance of an entry of the query",
-        "v_k: the variance of an entry of the key",
-        "c: what the logits are multiplied with",
-        "f: what both variances are divided by",
-        "rho: the correlation of an entry of q with its partner in k",
-        "u: the part of the key that is independent of the query",
-    ),
-    "orthogonal": (*_LAYER, "s2: the variance of an entry", "q: the second moment of the input"),
-    "haar": ("n: the size of the matrix", "s2: the variance of an entry"),
-    "shapes": (
-        "c: the input channels that an output sees, those of its group",
-        "k: the taps of the kernel, such as 9 for 3 x 3",
-        "x: the inputs under the kernel",
-        "w: the weights",
-        "y: an output",
-        "m: the width of the input",
-    ),
-    "residual": _STREAM,
-    "optimiser": ("eta: the learning rate", "n: the number of weights"),
-    "parametrisation": (*_LAYER, "eta: the learning rate", "y: the output of the layer"),
-    "scaling": (*_STREAM[:3], *_SCALED),
-}
 
 
 class UnknownLaw(LookupError):

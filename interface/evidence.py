@@ -193,7 +193,7 @@ def _details(law: LawReport) -> Iterator[str]:
         yield f"  sufficient: {'; '.join(group) or 'nothing'}"
     for measured in law.measured:
         how = f"{measured.interval} interval, {measured.replicates} replicates"
-        yield f"  {_told(measured)} ({how})"
+        yield f"  {_told(measured)} ({how}, {measured.sampler} sampler)"
         for name, value, verdict in measured.neighbours:
             yield f"    against {name} = {value:.6g}: {verdict}"
 

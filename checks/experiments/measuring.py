@@ -244,6 +244,7 @@ def _measured(
         verdict,
         neighbours,
         why if verdict is Verdict.UNDECIDED else "",
+        trial.sampler,
     )
 
 
@@ -259,4 +260,5 @@ def _undecided(task: Task, trial: Trial | LimitTrial, why: str) -> Measurement:
         0,
         Verdict.UNDECIDED,
         why=why,
+        sampler=trial.sampler,
     )

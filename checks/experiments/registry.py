@@ -14,6 +14,7 @@ from sympy import Expr, Rational
 
 from varlaw.checks.experiments.moments import Laws, Number, Scaled, evaluate, exact
 from varlaw.checks.methods import BY_VARIANCE, Method
+from varlaw.checks.report import SamplerName
 from varlaw.checks.sampling import LAWS, Law
 from varlaw.derivations import catalogue
 from varlaw.symbolic.language import Text, read
@@ -67,6 +68,8 @@ class Trial:
 
     A `method` says otherwise: that the numbers are bounded, that a quantile of theirs is claimed
     (with what then takes the place of the variance), or that nothing is known of their tail.
+    `sampler` says whether weights are drawn, or pre-activations given the batch: see
+    `varlaw.checks.simulate`. The latter is never the only evidence for a law.
     """
 
     draw: Draw
@@ -77,6 +80,7 @@ class Trial:
     scale: float = 1.0
     work: int = 0
     method: Method = BY_VARIANCE
+    sampler: SamplerName = "direct"
 
     @property
     def spread(self) -> float:
@@ -100,6 +104,12 @@ class LimitTrial:
     margins: tuple[float, ...]
     order: float = 1.0
     wrong_orders: tuple[float, ...] = (0.5, 2.0)
+
+    @property
+    def sampler(self) -> SamplerName:
+        """Direct if all trials are."""
+        drawn = all(trial.sampler == "direct" for trial in self.trials)
+        return "direct" if drawn else "conditional"
 
 
 @dataclass(frozen=True)

@@ -145,6 +145,13 @@ def test_every_law_is_verified_and_its_neighbours_are_refuted(planned: Task) -> 
     assert {verdict for _, _, verdict in found.neighbours} == {Verdict.REFUTED}
 
 
+def test_no_law_rests_on_conditional_sampling_alone() -> None:
+    drawn: dict[str, set[str]] = {}
+    for planned in TASKS:
+        drawn.setdefault(planned.law, set()).update(t.sampler for t in prepared(planned))
+    assert all("direct" in samplers for samplers in drawn.values())
+
+
 class Tampered(catalogue.Law):
     """A law of the catalogue whose statement is wrong by a factor."""
 

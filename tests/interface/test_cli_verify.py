@@ -142,6 +142,7 @@ def test_json_is_the_report(varlaw, engine):
     assert set(law["assumptions"][0]) >= {"name", "needed", "scope", "counterexample"}
     assert set(law["measured"][0]) >= {
         "quantity", "claimed", "estimate", "low", "high", "interval", "replicates", "verdict",
+        "sampler",
     }  # fmt: skip
 
 
@@ -243,7 +244,7 @@ def test_verbose_shows_what_lies_behind(varlaw, engine):
         "sufficient: w: symmetric",
         "with two-point weights",
         "against 1/m = 1: refuted",
-        "proved interval, 4096 replicates",
+        "proved interval, 4096 replicates, direct sampler",
     ):
         assert text in full
         assert text not in brief
