@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sympy import Expr, Rational
 
 from varlaw.checks.experiments.moments import Laws, Number, Scaled, evaluate, exact
+from varlaw.checks.methods import BY_VARIANCE, Method
 from varlaw.checks.sampling import LAWS, Law
 from varlaw.derivations import catalogue
 from varlaw.symbolic.language import Text, read
@@ -63,6 +64,9 @@ class Trial:
     random: `numbers` random numbers, and at most `work` numbers held at once. Its expectation is
     claimed to be `claimed`, and `neighbours` are what wrong laws claim instead. `variance` bounds
     its variance, from the samplers alone. Where a claim is 0, tolerances are in units of `scale`.
+
+    A `method` says otherwise: that the numbers are bounded, that a quantile of theirs is claimed
+    (with what then takes the place of the variance), or that nothing is known of their tail.
     """
 
     draw: Draw
@@ -72,6 +76,7 @@ class Trial:
     neighbours: Mapping[str, Number]
     scale: float = 1.0
     work: int = 0
+    method: Method = BY_VARIANCE
 
     @property
     def spread(self) -> float:
