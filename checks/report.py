@@ -49,7 +49,8 @@ class Measurement:
     """One quantity, measured with one law of the weights, against the value that the law claims.
 
     `neighbours` are wrong laws, each with the verdict that the same interval gives: refuted, or
-    the experiment cannot tell right from wrong.
+    the experiment cannot tell right from wrong. `backend` is the array library with its device
+    and type of numbers, `streams` where the random numbers came from.
     """
 
     quantity: str
@@ -63,6 +64,8 @@ class Measurement:
     verdict: Verdict
     neighbours: tuple[tuple[str, float, Verdict], ...] = ()
     why: str = ""
+    backend: str = "numpy, float64"
+    streams: str = "NumPy, SFC64"
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from concurrent.futures import Executor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from varlaw.checks.executors import Work
 from varlaw.checks.executors import results as done_by
@@ -24,6 +24,9 @@ from varlaw.checks.report import (
 from varlaw.checks.statistics import Verdict
 from varlaw.derivations import catalogue
 from varlaw.symbolic.language import Text
+
+if TYPE_CHECKING:
+    from varlaw.checks.compiled.backends import Backend
 
 Progress = Callable[[str, int, int], None]
 Finished = Callable[[LawReport], None]
@@ -212,7 +215,7 @@ def _plan(
 ) -> list[Any]:
     from varlaw.checks.experiments.run import Settings, plan
 
-    return list(plan(names, Settings(tolerance, error_rate, seed, overrides)))
+    settings = Settings(tolerance, error_rate, seed, overrides)))
 
 
 def _timed_measure(given: tuple[Any, str | None]) -> tuple[Measurement, float]:

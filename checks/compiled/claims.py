@@ -27,6 +27,7 @@ class Claim:
     start: Expr
     end: Expr
     settled: Mapping[str, Expr]
+    text: str = ""
 
 
 def claim_of(subject: Law | Derivation | Expr, keep: frozenset[str] = frozenset()) -> Claim:
@@ -41,6 +42,7 @@ def claim_of(subject: Law | Derivation | Expr, keep: frozenset[str] = frozenset(
     if isinstance(subject, Expr):
         subject = normal_form(subject)
     chain = subject if isinstance(subject, Derivation) else subject.derivation
+    text = str(chain.start).replace("**", "^")
     statement = subject.statement
     start = _named_terms(opened(chain.start))
     if not start.atoms(*HEADS):
@@ -49,17 +51,17 @@ def claim_of(subject: Law | Derivation | Expr, keep: frozenset[str] = frozenset(
     if number is None:
         if sign_of(statement) != "=":
             raise Unmeasurable("it claims no equality")
-        return Claim(start, _named_terms(opened(statement.rhs)), {})
+        return Claim(start, _named_terms(opened(statement.rhs)), {}, text)
     steps = {step.rule: step for step in chain.steps[number:]}
     if "require" in steps and "solve" in steps:
         unknown = steps["solve"].after.lhs
         if isinstance(unknown, Symbol) and unknown.name not in keep:
             required = _named_terms(opened(steps["require"].after.rhs))
-            return Claim(start, required, {unknown.name: opened(statement.rhs)})
+            return Claim(start, required, {unknown.name: opened(statement.rhs)}, text)
     found = Derivation(chain.start, chain.steps[:number])
     if sign_of(found.statement) != "=":
         raise Unmeasurable("it claims no equality")
-    return Claim(start, _named_terms(opened(found.end)), {})
+    return Claim(start, _named_terms(opened(found.end)), {}, text)
 
 
 def _named_terms(expression: Expr) -> Expr:

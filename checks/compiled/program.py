@@ -26,6 +26,7 @@ from varlaw.symbolic.terms import Delta, IndexSum, Indicator
 
 Scope = Mapping[Basic, tuple[int, int]]  # the range of each index
 Value = Array | float
+MOST_TRIED = 1 << 24  # random numbers of one replicate that is drawn to see whether it works
 
 FUNCTIONS = {  # SymPy's and the standard's names
     sympy.exp: "exp",
@@ -64,7 +65,9 @@ class Program:
         self._extents: dict[str, list[tuple[int, int]]] = {}
         self._survey(self.statistic, {})
         self.numbers = sum(math.prod(self._shape(name)) for name in self._extents)
-        self.work = 0
+        self.work = self.numbers
+        if self.numbers > MOST_TRIED:
+            return
         with np.errstate(all="ignore"):
             self.draw(np.random.default_rng(0), 1)  # what has no array code is found out here
 

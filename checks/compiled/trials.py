@@ -15,12 +15,14 @@ from varlaw.checks.compiled.backends import Backend
 from varlaw.checks.compiled.claims import Claim, claim_of, unbiased
 from varlaw.checks.compiled.models import Model, Unmeasurable, model_of
 from varlaw.checks.compiled.program import Program
-from varlaw.checks.experiments.measuring import Task, measure_trial
-from varlaw.checks.experiments.moments import Number, evaluate, exact, expected, normal
-from varlaw.checks.experiments.registry import Trial
+from varlaw.checks.compiled.spreads import in_reach, variance_of
+from varlaw.checks.experiments.measuring import Task, measure_trial, undecided
+from varlaw.checks.experiments.moments import Number, evaluate, exact, expected
+from varlaw.checks.experiments.registry import Case, Experiment, LimitTrial, Trial
 from varlaw.checks.journal import Journal
 from varlaw.checks.report import Measurement
-from varlaw.checks.sampling import LAWS, Discrete, Law
+from varlaw.checks.methods import Asymptotic, ByVariance
+from varlaw.checks.sampling import LAWS, Discrete, stream
 from varlaw.derivations import catalogue
 from varlaw.symbolic.arrays import Entry, Moment
 from varlaw.symbolic.assumptions import Kind
@@ -33,7 +35,10 @@ Subject = str | catalogue.Law | Derivation | Expr
 SIZES = (5, 4, 6, 3, 7, 8)  # of dimensions that are not given
 NUMBERS = tuple(Rational(k, k + 1) for k in range(2, 10))  # of other positive symbols
 PLACE = Integer(2)  # of an index that does not run
-HIGHEST = 8  # copies of sums in the square of a statistic, for the calculus to take seconds
+PILOT = 1 << 14  # draws for a plan where no variance is known
+BUDGET = 5 << 29  # random numbers for one measurement
+WEIGHTS = ("uniform", "skewed", "rademacher")  # in the order of preference
+PILOT_NUMBERS = 1 << 22
 ROUNDINGS = 32  # how many roundings one replicate may differ by
 
 
@@ -97,18 +102,19 @@ def prepare(
     aim = evaluate(exact(read(claimed)), known) if claimed is not None else _aim(claim, model, known)
     if not (aim.is_number and aim.is_real):
         raise Unmeasurable(f"the claim {aim} is no number")
-    variance = _variance(inside, known, model)
+    variance = variance_of(inside, known, model)
     bounded = variance is not None
-    spread = math.sqrt(variance) if variance else abs(float(aim))
-    scale = abs(float(aim)) or spread or 1.0
+    guess = variance if variance is not None else _guess(program)
+    scale = abs(float(aim)) or math.sqrt(guess) or 1.0
     trial = Trial(
         program.draw,
         program.numbers,
         aim,
-        (variance or 0.0) + (ROUNDINGS * backend.epsilon * scale) ** 2,
+        guess + (ROUNDINGS * backend.epsilon * scale) ** 2,
         _neighbours(aim, scale),
         scale,
         program.work,
+        ByVariance() if variance is not None else Asymptotic(),
     )
     return Compiled(trial, claim, backend, known, tuple(model.notes), bounded)
 
@@ -116,7 +122,7 @@ def prepare(
 def _given(values: Mapping[str, Text]) -> dict[str, Expr]:
     found = {}
     for name, value in values.items():
-        number = read(value)
+        number = exact(value) if isinstance(value, (int, Fraction)) else read(value)
         if not number.is_number or number.is_real is False:
             raise ValueError(f"{name} is a real number, not {value}")
         found[name] = number
@@ -153,7 +159,10 @@ def _aim(claim: Claim, model: Model, values: Mapping[str, Expr]) -> Expr:
     if end.has(Expectation):  # joint moments of entries that may depend on one another
         joint = {e: Expectation(model.put_in(e.args[0])) for e in end.atoms(Expectation)}
         end = end.xreplace(joint)
-        found = {e: expected(e.args[0], values, model.drawn) for e in end.atoms(Expectation)}
+        try:
+            found = {e: expected(e.args[0], values, model.drawn) for e in end.atoms(Expectation)}
+        except RuleError as error:
+            raise Unmeasurable(f"the claim is no number: {error}") from error
         end = end.xreplace(found)
         if end.has(IndexSum):
             raise Unmeasurable(f"a sum is left in the claim {end}")
@@ -162,30 +171,11 @@ def _aim(claim: Claim, model: Model, values: Mapping[str, Expr]) -> Expr:
     return evaluate(end, values, model.marginals)
 
 
-def _variance(statistic: Expr, values: Mapping[str, Expr], model: Model) -> float | None:
-    """The variance of the statistic, from the samplers' moments; None where that is out of reach.
-
-    None is also the answer for sums of so many copies that the calculus would take long.
-    """
-    if 2 * _copies(statistic) > HIGHEST:
-        return None
-    try:
-        mean, square = (expected(s, values, model.drawn) for s in (statistic, statistic**2))
-    except (RuleError, LookupError, ValueError):
-        return None
-    found = float(square - mean**2)
-    return max(found, 0.0) if math.isfinite(found) else None
-
-
-def _copies(e: Expr) -> int:
-    """How many copies of a sum are multiplied in an expression that is multiplied out."""
-    if isinstance(e, IndexSum):
-        return len(e.bound) * max(1, _copies(e.summand))
-    if e.is_Mul:
-        return sum(map(_copies, e.args))
-    if e.is_Pow and e.exp.is_Integer and e.exp > 0:
-        return int(e.exp) * _copies(e.base)
-    return max((_copies(part) for part in e.args if isinstance(part, Expr)), default=0)
+def _guess(program: Program) -> float:
+    """What the variance may be, from a few draws: a plan's, never an interval's."""
+    count = max(16, min(PILOT, PILOT_NUMBERS // max(program.numbers, program.work)))
+    found = float(program.draw(stream(0, "pilot"), count).var())
+    return found if math.isfinite(found) else 1.0
 
 
 def _neighbours(aim: Expr, scale: float) -> dict[str, Number]:
@@ -194,19 +184,82 @@ def _neighbours(aim: Expr, scale: float) -> dict[str, Number]:
     return {"twice the claim": 2 * aim, "half the claim": aim / 2}
 
 
-def admitted(law: catalogue.Law) -> tuple[str, ...]:
-    """The laws of weights that meet all declarations of a law; none if there is no experiment.
+def measure_claim(
+    subject: Subject,
+    *,
+    weights: str = "uniform",
+    values: Mapping[str, Text] | None = None,
+    backend: Backend | None = None,
+    claimed: Text | Expr | None = None,
+    tolerance: float = 0.01,
+    error_rate: float = 1e-6,
+    seed: int = 0,
+    budget: int = BUDGET,
+) -> Measurement:
+    """Measure what a law, a derivation or an expression claims, up to a budget of random numbers.
 
-    Where a step rests on there being no probability at zero, the law is a continuous one.
+    The other arguments are those of `compiled`, which says what is raised.
     """
-    continuous = any(a.kind is Kind.NO_ATOM for a in law.derivation.assumptions)
-    found = []
-    for name in ("normal", "uniform", "rademacher", "skewed"):
-        if continuous and isinstance(LAWS[name], Discrete):
-            continue
-        try:
-            prepare(law, name)
-        except (Unmeasurable, LookupError):
-            continue
-        found.append(name)
-    return tuple(found)
+    made = prepare(subject, weights, values, backend, claimed)
+    name = subject if isinstance(subject, str) else str(getattr(subject, "name", "claim"))
+    task = Task(name, made.claim.text, weights, (), error_rate, tolerance, seed, budget)
+    return measure_compiled(task, made.trial, made.backend)
+
+
+def measure_compiled(
+    task: Task, trial: Trial | LimitTrial, backend: Backend, journal: Journal | None = None
+) -> Measurement:
+    """Carry out a compiled trial; numbers too coarse for the tolerance leave it undecided."""
+    if ROUNDINGS * backend.epsilon > task.tolerance:
+        why = f"{backend.dtype} is too coarse for a tolerance of {task.tolerance:g}"
+        found = undecided(task, trial, why)
+    else:
+        found = measure_trial(task, trial, journal)
+    return replace(found, backend=str(backend), streams=backend.source)
+
+
+def experiment_on(
+    name: str, overrides: Mapping[str, Text], backend: Backend | None = None
+) -> Experiment | None:
+    """The compiled experiment on a law of the catalogue, None where there is none.
+
+    There is none either for moments so high that no variance bound is derived. It runs with two
+    laws of the weights that are not Gaussian, unless only one meets the declarations.
+    """
+    law = catalogue.find(name)
+    try:
+        claim = claim_of(law, frozenset(overrides))
+        statistic, values = unbiased(claim.start), _values(claim, {})
+        weights = tuple(w for w in WEIGHTS if _fits(law, statistic, w, values))[:2] or ("normal",)
+        model = model_of(statistic, lambda e: evaluate(e, values), LAWS[weights[0]])
+        _aim(claim, model, values)
+    except (Unmeasurable, LookupError):
+        return None
+    if not in_reach(statistic):
+        return None
+    defaults = {k: _plain(v) for k, v in values.items() if k not in claim.settled}
+
+    def build(case: Case) -> Trial:
+        return prepare(case.law, case.weights.name, case.values, backend).trial
+
+    quantity = f"{claim.text}, compiled"
+    return Experiment(name, quantity, weights, defaults, {}, {}, build)
+
+
+def _fits(law: catalogue.Law, statistic: Expr, weights: str, values: Mapping[str, Expr]) -> bool:
+    """Whether a law of weights meets the declarations, and is followed by an array at least.
+
+    Where a step rests on there being no probability at zero, that is a continuous one.
+    """
+    atoms = any(a.kind is Kind.NO_ATOM for a in law.derivation.assumptions)
+    if atoms and isinstance(LAWS[weights], Discrete):
+        return False
+    try:
+        model = model_of(statistic, lambda e: evaluate(e, values), LAWS[weights])
+    except Unmeasurable:
+        return False
+    return any(affine.base == LAWS[weights] for affine in model.drawn.values())
+
+
+def _plain(value: Expr) -> int | Fraction:
+    return int(value) if value.is_Integer else Fraction(int(value.p), int(value.q))
