@@ -102,6 +102,7 @@ def verify(
     overrides: Mapping[str, Text] | None = None,
     executor: Executor | None = None,
     resume: bool = False,
+    backend: "Backend | None" = None,
     progress: Progress | None = None,
     on_law: Finished | None = None,
 ) -> Report:
@@ -112,8 +113,9 @@ def verify(
     their number. An `executor` does the work instead, such as that of a Dask cluster, whose
     machines need varlaw. What is finished is journalled: with `resume` a run with the same laws and
     settings that was cut off is gone on with. `overrides` sets parameters of the experiments, such
-    as {"m": 512}. `progress` is called with (law, parts done, parts in all), `on_law` with each
-    report as it is finished.
+    as {"m": 512}. With a `backend` laws are measured a second time, compiled from their
+    derivations, on that array library. `progress` is called with (law, parts done, parts in all),
+    `on_law` with each report as it is finished.
 
     Raises UnknownLaw, or ValueError for a parameter out of range, a law that is written wrongly, or
     nothing to resume.
@@ -124,7 +126,9 @@ def verify(
     chosen = [name for name in known if not names or name in names]
     for name in chosen:
         catalogue.check(known[name])
-    tasks = [] if steps_only else _plan(chosen, tolerance, error_rate, seed, overrides or {})
+    tasks = (
+        [] if steps_only else _plan(chosen, tolerance, error_rate, seed, overrides or {}, backend)
+    )
     pending = {
         name: _Pending(known[name], sum(task.law == name for task in tasks), not steps_only)
         for name in chosen
@@ -211,11 +215,17 @@ def _results(
 
 
 def _plan(
-    names: list[str], tolerance: float, error_rate: float, seed: int, overrides: Mapping[str, Text]
+    names: list[str],
+    tolerance: float,
+    error_rate: float,
+    seed: int,
+    overrides: Mapping[str, Text],
+    backend: "Backend | None",
 ) -> list[Any]:
     from varlaw.checks.experiments.run import Settings, plan
 
-    settings = Settings(tolerance, error_rate, seed, overrides)))
+    settings = Settings(tolerance, error_rate, seed, overrides, backend=backend)
+    return list(plan(names, settings))
 
 
 def _timed_measure(given: tuple[Any, str | None]) -> tuple[Measurement, float]:

@@ -151,9 +151,7 @@ def _add(
             )
 
 
-def _tie(
-    made: Model, array: RandomArray, other: str, law: Law, mean: Expr, variance: Expr
-) -> None:
+def _tie(made: Model, array: RandomArray, other: str, law: Law, mean: Expr, variance: Expr) -> None:
     """Make an array that depends on another one."""
     name, base = array.name, made.marginals[other]
     if base.variance == 0:

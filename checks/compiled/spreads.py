@@ -84,15 +84,17 @@ def _mean(expanded: Expr, variables: Mapping[Symbol, Affine]) -> float:
         raise ValueError(f"more than {MOST_TERMS} terms")
     total = []
     for term in terms(expanded):
-        parts: dict[Symbol | None, Expr] = {}
+        number, functions = Integer(1), dict[Symbol, Expr]()
         for factor in factors(term):
-            inside = factor.free_symbols & variables.keys()
+            inside = sorted(factor.free_symbols & variables.keys(), key=str)
             if len(inside) > 1:
                 raise ValueError(f"{factor} has two variables in it")
-            x = next(iter(inside), None)
-            parts[x] = Mul(parts.get(x, Integer(1)), factor)
-        value = float(parts.pop(None, Integer(1)))
-        for x, function in parts.items():
+            if inside:
+                functions[inside[0]] = Mul(functions.get(inside[0], Integer(1)), factor)
+            else:
+                number *= factor
+        value = float(number)
+        for x, function in functions.items():
             law = variables[x]
             found = moment(function, law.mean, law.variance, variable=x.name)
             value *= float(found.digits(DIGITS).digits)

@@ -8,6 +8,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import TypeAlias
 
 from sympy import Expr, Integer, Rational, Symbol
 
@@ -20,8 +21,8 @@ from varlaw.checks.experiments.measuring import Task, measure_trial, undecided
 from varlaw.checks.experiments.moments import Number, evaluate, exact, expected
 from varlaw.checks.experiments.registry import Case, Experiment, LimitTrial, Trial
 from varlaw.checks.journal import Journal
-from varlaw.checks.report import Measurement
 from varlaw.checks.methods import Asymptotic, ByVariance
+from varlaw.checks.report import Measurement
 from varlaw.checks.sampling import LAWS, Discrete, stream
 from varlaw.derivations import catalogue
 from varlaw.symbolic.arrays import Entry, Moment
@@ -30,7 +31,7 @@ from varlaw.symbolic.derivation import Derivation, RuleError
 from varlaw.symbolic.language import Text, read
 from varlaw.symbolic.terms import Expectation, IndexSum
 
-Subject = str | catalogue.Law | Derivation | Expr
+Subject: TypeAlias = str | catalogue.Law | Derivation | Expr
 
 SIZES = (5, 4, 6, 3, 7, 8)  # of dimensions that are not given
 NUMBERS = tuple(Rational(k, k + 1) for k in range(2, 10))  # of other positive symbols
@@ -99,7 +100,9 @@ def prepare(
     model = model_of(statistic, lambda e: evaluate(e, known), LAWS[weights])
     inside = model.put_in(statistic)
     program = Program(inside, model.drawn, known, backend)
-    aim = evaluate(exact(read(claimed)), known) if claimed is not None else _aim(claim, model, known)
+    aim = (
+        evaluate(exact(read(claimed)), known) if claimed is not None else _aim(claim, model, known)
+    )
     if not (aim.is_number and aim.is_real):
         raise Unmeasurable(f"the claim {aim} is no number")
     variance = variance_of(inside, known, model)
@@ -131,7 +134,9 @@ def _given(values: Mapping[str, Text]) -> dict[str, Expr]:
 
 def _values(claim: Claim, given: Mapping[str, Expr]) -> dict[str, Expr]:
     """A value for each symbol: as given, as the law settles it, or one that is not 1."""
-    declared = {s for e in claim.start.atoms(Entry) for part in e.array.args for s in _symbols(part)}
+    declared = {
+        s for e in claim.start.atoms(Entry) for part in e.array.args for s in _symbols(part)
+    }
     settled = set().union(*(e.free_symbols for e in claim.settled.values()))
     symbols = claim.start.free_symbols | claim.end.free_symbols | declared | settled
     free = sorted(

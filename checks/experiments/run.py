@@ -57,7 +57,8 @@ def plan(laws: Iterable[str], settings: Settings) -> list[Task]:
         if name not in known:
             which = f"there are {', '.join(known)}" if known else "there are none"
             raise ValueError(f"no selected law has a parameter {name!r}; {which}")
-    made = [(e, None, e.values(settings.overrides)) for e in chosen]
+    plain: Backend | None = None
+    made = [(e, plain, e.values(settings.overrides)) for e in chosen]
     made += [(e, settings.backend, e.values(settings.overrides)) for e in second]
     count = sum(len(e.weights) for e in (*chosen, *second))
     return [
