@@ -67,6 +67,11 @@ class Measurement:
     backend: str = "numpy, float64"
     streams: str = "NumPy, SFC64"
 
+    @property
+    def asymptotic(self) -> bool:
+        """Whether its verdict rests on an asymptotic interval, which no error rate covers."""
+        return self.interval == "asymptotic" and self.verdict is not Verdict.UNDECIDED
+
 
 @dataclass(frozen=True)
 class LawReport:

@@ -214,13 +214,18 @@ def answered(assumption: AssumptionReport) -> str:
 
 
 def summary(report: Report) -> str:
-    """The last line: how many laws of each verdict, and how the steps fared."""
+    """The last line: how many laws of each verdict, how the steps fared, and the error rate.
+
+    Verdicts that rest on asymptotic intervals are counted: the error rate does not cover them.
+    """
     steps = [step.outcome for law in report.laws for step in law.steps]
     verdicts = _counts([law.verdict for law in report.laws], Verdict)
+    doubtful = sum(m.asymptotic for law in report.laws for m in law.measured)
+    without = f", not of {_plural(doubtful, 'asymptotic verdict')}" if doubtful else ""
     return (
         f"{_plural(len(report.laws), 'law')}: {verdicts}; "
         f"{_plural(len(steps), 'step')}: {_counts(steps, Proof)}; "
-        f"error rate {report.error_rate:g}, seed {report.seed}"
+        f"error rate {report.error_rate:g}{without}, seed {report.seed}"
     )
 
 

@@ -160,6 +160,14 @@ def test_one_line_for_each_law_when_piped(varlaw, engine):
     assert last == "2 laws: 2 verified; 4 steps: 4 proved; error rate 1e-06, seed 0"
 
 
+def test_verdicts_on_asymptotic_intervals_are_counted(varlaw, engine):
+    doubtful = replace(MEASURED, interval="asymptotic")
+    undecided = replace(doubtful, verdict=OPEN)
+    engine(replace(HE, measured=(MEASURED, doubtful, undecided)))
+    *_, last = varlaw("verify").out.splitlines()
+    assert last.endswith("; error rate 1e-06, not of 1 asymptotic verdict, seed 0")
+
+
 def test_no_colour_when_piped(varlaw, engine):
     engine(HE)
     assert "\033" not in varlaw("verify", "-v").out
