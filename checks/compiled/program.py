@@ -40,9 +40,9 @@ class Program:
         self.laws, self.values, self.backend = laws, values, backend
         self.statistic = separated(statistic, statistic.free_symbols)
         self.axes: dict[Basic, int] = {}
-        self._extents: dict[str, list[tuple[int, int]]] = {}
+        self.extents: dict[str, list[tuple[int, int]]] = {}
         self._survey(self.statistic, {})
-        self.numbers = sum(math.prod(self._shape(name)) for name in self._extents)
+        self.numbers = sum(math.prod(self._shape(name)) for name in self.extents)
         self.work = self.numbers
         if self.numbers > MOST_TRIED:
             return
@@ -53,7 +53,7 @@ class Program:
         """One number per replicate, each from fresh draws."""
         sampler = self.backend.sampler(rng)
         drawn: dict[str, Array] = {}
-        for name in sorted(self._extents):
+        for name in sorted(self.extents):
             law = self.laws[name]
             assert isinstance(law.base, Law)
             sample = sampler.sample(law.base, (*self._shape(name), replicates))
@@ -99,17 +99,17 @@ class Program:
         return [e.term.xreplace({e.index: Integer(k)}) for k in places]
 
     def offsets(self, name: str) -> list[int]:
-        return [low for low, _ in self._extents[name]]
+        return [low for low, _ in self.extents[name]]
 
     def _shape(self, name: str) -> tuple[int, ...]:
-        return tuple(high - low + 1 for low, high in self._extents[name])
+        return tuple(high - low + 1 for low, high in self.extents[name])
 
     def _survey(self, e: Basic, scope: Scope) -> None:
         """Find out which entries are needed, and give each index an axis."""
         if isinstance(e, Entry):
             needed = [self.range_of(index, scope) for index in e.indices]
-            known = self._extents.setdefault(e.array.name, needed)
-            self._extents[e.array.name] = [
+            known = self.extents.setdefault(e.array.name, needed)
+            self.extents[e.array.name] = [
                 (min(a, c), max(b, d)) for (a, b), (c, d) in zip(known, needed, strict=True)
             ]
         elif isinstance(e, IndexSum):

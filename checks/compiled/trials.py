@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TypeAlias
 
+import numpy as np
 from sympy import Expr, Integer, Rational, Symbol
 
 from varlaw.checks.compiled.backends import Backend
@@ -27,7 +28,7 @@ from varlaw.checks.sampling import LAWS, Discrete, stream
 from varlaw.derivations import catalogue
 from varlaw.symbolic.arrays import Entry, Moment
 from varlaw.symbolic.assumptions import Kind
-from varlaw.symbolic.derivation import Derivation, RuleError
+from varlaw.symbolic.derivation import Derivation, RuleError, derive
 from varlaw.symbolic.language import Text, read
 from varlaw.symbolic.terms import Expectation, IndexSum
 
@@ -94,15 +95,17 @@ def prepare(
     backend, given = backend or Backend(), _given(values or {})
     if isinstance(subject, str):
         subject = catalogue.find(subject)
+    if claimed is not None and isinstance(subject, Expr):
+        subject = derive(subject)
     claim = claim_of(subject, frozenset(given))
+    if claimed is not None:
+        claim = replace(claim, end=exact(read(claimed)))
     statistic = unbiased(claim.start)
     known = _values(claim, given)
     model = model_of(statistic, lambda e: evaluate(e, known), LAWS[weights])
     inside = model.put_in(statistic)
     program = Program(inside, model.drawn, known, backend)
-    aim = (
-        evaluate(exact(read(claimed)), known) if claimed is not None else _aim(claim, model, known)
-    )
+    aim = _aim(claim, model, known)
     if not (aim.is_number and aim.is_real):
         raise Unmeasurable(f"the claim {aim} is no number")
     variance = variance_of(inside, known, model)
@@ -138,10 +141,9 @@ def _values(claim: Claim, given: Mapping[str, Expr]) -> dict[str, Expr]:
         s for e in claim.start.atoms(Entry) for part in e.array.args for s in _symbols(part)
     }
     settled = set().union(*(e.free_symbols for e in claim.settled.values()))
-    symbols = claim.start.free_symbols | claim.end.free_symbols | declared | settled
-    free = sorted(
-        (s for s in symbols if s.name not in given.keys() | claim.settled.keys()), key=str
-    )
+    symbols = {s.name: s for s in claim.end.free_symbols | settled}
+    symbols |= {s.name: s for s in claim.start.free_symbols | declared}
+    free = [symbols[n] for n in sorted(symbols.keys() - given.keys() - claim.settled.keys())]
     places = {s for e in claim.start.atoms(Entry) for s in e.free_symbols}
     dimensions = [s for s in free if s.is_integer and s not in places]
     others = [s for s in free if not s.is_integer]
@@ -179,7 +181,8 @@ def _aim(claim: Claim, model: Model, values: Mapping[str, Expr]) -> Expr:
 def _guess(program: Program) -> float:
     """What the variance may be, from a few draws: a plan's, never an interval's."""
     count = max(16, min(PILOT, PILOT_NUMBERS // max(program.numbers, program.work)))
-    found = float(program.draw(stream(0, "pilot"), count).var())
+    with np.errstate(all="ignore"):
+        found = float(program.draw(stream(0, "pilot"), count).var())
     return found if math.isfinite(found) else 1.0
 
 
