@@ -19,9 +19,9 @@ from varlaw.symbolic.names import suggestion
 Array = Any
 
 MODULES = {
-    "numpy": "array_api_compat.numpy",
-    "torch": "array_api_compat.torch",
-    "cupy": "array_api_compat.cupy",
+    "numpy": "numpy",
+    "torch": "torch",
+    "cupy": "cupy",
     "jax": "jax.numpy",
     "array-api-strict": "array_api_strict",
 }
@@ -206,9 +206,12 @@ class DeviceSampler:
 
 @cache
 def _namespace(name: str) -> Any:
+    from array_api_compat import array_namespace
+
     try:
         if name == "jax":
             importlib.import_module("jax").config.update("jax_enable_x64", True)
-        return importlib.import_module(MODULES[name])
+        library = importlib.import_module(MODULES[name])
     except ImportError as error:
         raise ValueError(f"{name} is not installed: pip install {name}") from error
+    return array_namespace(library.zeros(1))

@@ -96,7 +96,7 @@ EXPRESSIONS: dict[str, tuple[Expr, Any]] = {
         loop(lambda a: (a + 1) ** 2 * V[a] / (a + 4), M),
     ),
     "a Kronecker delta": (
-        Sum(Delta(i, j) * x[i] * w[j, 1] + Delta(i, 2) * x[j], (i, 1, m), (j, 1, m)),
+        Sum(Delta(i, j) * x[i] * w[j, 1] + Delta(i, Integer(2)) * x[j], (i, 1, m), (j, 1, m)),
         loop(lambda a: V[a] * W[a, 0], M) + V.sum(axis=0),
     ),
     "indices that are distinct": (
@@ -200,7 +200,7 @@ def test_verdicts_are_the_same_on_all_backends(name: str) -> None:
 @pytest.mark.parametrize("name", [n for n in INSTALLED if n != "array-api-strict"])
 def test_a_generator_of_the_library_itself(name: str) -> None:
     backend = Backend(name, streams="own")
-    found = measure_claim("linear-fourth", weights="skewed", backend=backend, tolerance=0.1)
+    found = measure_claim("linear-fourth", weights="skewed", backend=backend, tolerance=0.2)
     assert found.verdict is Verdict.VERIFIED
     assert found.streams == f"{name}, its own generator"
     trial = compiled("he", backend=backend)
