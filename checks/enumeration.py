@@ -5,15 +5,24 @@ from typing import Any
 
 import numpy as np
 from flint import fmpq
-from sympy import Add, Basic, Dummy, Expr, Integer, Mul, Pow, Rational, Symbol
+from sympy import Add, Basic, Dummy, Expr, Integer, Mul, Pow, Rational, Symbol, nan, zoo
 
 from varlaw.checks.moments import NotCovered, Writer
 from varlaw.checks.worlds import Seed, World
 from varlaw.symbolic.activation import Activation
 from varlaw.symbolic.activations import leaky_relu, relu
 from varlaw.symbolic.arrays import Entry, Moment
+from varlaw.symbolic.gradients import gradient
 from varlaw.symbolic.sequences import Defined, IndexProduct, Named, Term
-from varlaw.symbolic.terms import Covariance, Delta, Expectation, IndexSum, Indicator, Variance
+from varlaw.symbolic.terms import (
+    Covariance,
+    Delta,
+    Expectation,
+    IndexSum,
+    Indicator,
+    Slope,
+    Variance,
+)
 
 MAX_OUTCOMES = 5_000
 
@@ -45,6 +54,8 @@ class Enumerator:
                 return _rational(self.world.moment(e.name, e.order))
             case Named() | Defined():
                 return self.exact(e.definition, at)
+            case Slope() if isinstance(e.args[1], Entry):
+                return self.exact(gradient(*e.args), at)
             case Delta():
                 left, right = self._writer._indices(e.args, at)
                 return Integer(1 if left == right else 0)
@@ -64,7 +75,10 @@ class Enumerator:
             case _ if not e.args:
                 return e
             case _:
-                return e.func(*(self.exact(part, at) for part in e.args))
+                value = e.func(*(self.exact(part, at) for part in e.args))
+                if value.has(nan, zoo):
+                    raise NotCovered(f"{e} has no value")
+                return value
 
     def _placeholder(self, key: Any) -> Dummy:
         return self.outside.setdefault(key, Dummy(str(key), positive=True))
@@ -105,6 +119,8 @@ class Enumerator:
                     raise NotCovered("one seed with two laws")
         elif isinstance(e, (Named, Defined)):
             self._collect(e.definition, at, seeds)
+        elif isinstance(e, Slope) and isinstance(e.args[1], Entry):
+            self._collect(gradient(*e.args), at, seeds)
         elif isinstance(e, IndexSum):
             for _, values in self._writer._choices(e, at):
                 self._collect(e.summand, {**at, **values}, seeds)
@@ -125,6 +141,8 @@ class Enumerator:
                 return result + recipe.shift
             case Named() | Defined():
                 return self._on(e.definition, at, columns)
+            case Slope() if isinstance(e.args[1], Entry):
+                return self._on(gradient(*e.args), at, columns)
             case IndexSum():
                 return sum(
                     (

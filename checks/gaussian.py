@@ -210,10 +210,16 @@ def prove_below(step: Step, arrays: Arrays) -> Finding:
 
 
 def _positive(e: Expr, x: Symbol) -> bool:
-    """Whether a function of exponentials of x is positive everywhere, seen in t = e^x > 0."""
+    """Whether a function of exponentials of x is positive almost everywhere, seen in t = e^x > 0.
+
+    Squares may vanish, at finitely many points, which a normal variable almost surely misses.
+    """
     t = Symbol("t", positive=True)
     rational = factor(together(e.rewrite(exp).expand().subs(x, log(t))))
-    return not rational.has(x) and bool(rational.is_positive)
+    return not rational.has(x) and all(
+        part.is_positive or (part.is_Pow and part.exp.is_even and part.base.is_real)
+        for part in factors(rational)
+    )
 
 
 # Digits

@@ -25,11 +25,11 @@ def prove_recurrence(step: Step, arrays: Arrays) -> Finding:
     if head != step.after.lhs:
         return Proof.REFUTED, "the closed form is not one of the sequence"
     previous = facts["previous"]
-    if not _precedes(previous, step.before.lhs, facts["index"]):
+    if not precedes(previous, step.before.lhs, facts["index"]):
         return Proof.REFUTED, f"{previous} is not what comes before {step.before.lhs}"
     if facts["initial"] != previous.subs(facts["index"], 0):
         return Proof.REFUTED, f"{facts['initial']} is not {previous} at layer 0"
-    base = _without_empty(value.subs(steps, 0), steps)
+    base = _without_empty(value.subs(steps, 0))
     if not is_zero(base - facts["initial"]):
         return Proof.REFUTED, f"base: at {steps} = 0 the form gives {base}, not {facts['initial']}"
     expected = facts["step"].subs(facts["index"], steps)
@@ -43,7 +43,7 @@ def prove_recurrence(step: Step, arrays: Arrays) -> Finding:
     return Proof.REFUTED, f"induction step: {following} is not {slope} times the form plus {added}"
 
 
-def _precedes(previous: Expr, head: Expr, index: Symbol) -> bool:
+def precedes(previous: Expr, head: Expr, index: Symbol) -> bool:
     """Whether two terms of a sequence have one name and follow one another."""
     return (
         hasattr(head, "name")
@@ -65,7 +65,7 @@ def _spread_in(slope: Expr, value: Expr) -> Expr:
     return (slope * value).expand()
 
 
-def _without_empty(e: Expr, steps: Symbol) -> Expr:
+def _without_empty(e: Expr) -> Expr:
     """Sums and products over nothing are 0 and 1."""
     return e.replace(
         lambda part: (
@@ -84,7 +84,7 @@ def _peeled(e: Expr) -> Expr:
     def last(total: IndexSum) -> Expr:
         (r,), (k,) = total.ranges, total.bound
         shorter = r.func(r.args[0], r.lower, r.upper - 1, r.args[3])
-        return IndexSum(total.summand, shorter) + total.summand.subs(k, r.upper)
+        return IndexSum(total.summand, shorter) + _without_empty(total.summand.subs(k, r.upper))
 
     e = e.replace(lambda part: isinstance(part, IndexSum), last)
     return e.replace(

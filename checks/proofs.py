@@ -2,7 +2,25 @@
 
 from collections.abc import Callable, Mapping
 
-from varlaw.checks import algebra, gaussian, induction, numbers, pointwise
+from varlaw.checks import (
+    algebra,
+    averages,
+    bounds,
+    compounding,
+    depth,
+    derivatives,
+    gaussian,
+    gradients,
+    induction,
+    jensen,
+    log_sums,
+    numbers,
+    orders,
+    orthogonality,
+    partials,
+    pointwise,
+    radicals,
+)
 from varlaw.checks.moment_proof import prove_moments
 from varlaw.checks.report import Proof, StepReport
 from varlaw.symbolic.arrays import RandomArray, arrays_in
@@ -16,6 +34,7 @@ CHECKERS: dict[str, Checker] = {
     "digits": numbers.prove_digits,
     "root": numbers.prove_root,
     "gaussian": gaussian.prove_gaussian,
+    "orthonormal": orthogonality.prove_orthonormal,
     "pointwise": pointwise.prove_pointwise,
     "signs": pointwise.prove_signs,
     "assumption": pointwise.prove_no_atom,
@@ -29,13 +48,63 @@ CHECKERS: dict[str, Checker] = {
     "inequality": algebra.prove_inequality,
     "concentration": algebra.prove_concentration,
     "asymptotic": algebra.prove_asymptotic,
+    "written-out": gradients.prove_written_out,
+    "exponent": orders.prove_exponent,
+    "stable": orders.prove_stable,
+    "radicals": radicals.prove_radicals,
+    "correlation": radicals.prove_correlation,
+    "upper-bound": bounds.prove_upper_bound,
+    "small": bounds.prove_small,
+    "change-of-variable": bounds.prove_change_of_variable,
+    "compounding": compounding.prove_compounding,
+    "gradient": partials.prove_gradient,
+    "vanishing": partials.prove_vanishing,
     "recurrence": induction.prove_recurrence,
     "telescoping-sum": induction.prove_telescoping_sum,
     "telescoping-product": induction.prove_telescoping_product,
+    "averages": averages.prove_averages,
+    "sums-to-one": averages.prove_sums_to_one,
+    "out-of-sums": averages.prove_out_of_sums,
+    "logarithms": averages.prove_logarithms,
+    "large-numbers": averages.prove_large_numbers,
+    "delta-method": averages.prove_delta_method,
+    "log-sum": log_sums.prove_log_sum,
+    "log-sum-root": log_sums.prove_log_sum_root,
+    "first-integer": log_sums.prove_first_integer,
+    "jensen": jensen.prove_jensen,
+    "jensen-convex": jensen.prove_jensen_convex,
+    "jensen-weighted": jensen.prove_jensen_weighted,
+    "at-most-one": jensen.prove_at_most_one,
+    "best-rate": jensen.prove_best_rate,
+    "scale-out": derivatives.prove_scale_out,
+    "derivative": derivatives.prove_derivative,
+    "first-below": depth.prove_first_below,
+    "small-variance": depth.prove_small_variance,
+    "slow-decay": depth.prove_slow_decay,
+    "log-of-mean": depth.prove_log_of_mean,
 }
 
 
-RELATIONS = {"below": "<", "inequality": ">=", "concentration": "->", "asymptotic": "~"}
+RELATIONS = {
+    "asymptotic": "~",
+    "at-most-one": "<=",
+    "below": "<",
+    "best-rate": "<=",
+    "compounding": "->",
+    "concentration": "->",
+    "delta-method": "->",
+    "inequality": ">=",
+    "jensen": "<=",
+    "jensen-convex": ">=",
+    "jensen-weighted": "<=",
+    "large-numbers": "->",
+    "log-of-mean": "->",
+    "slow-decay": "~",
+    "small": "~",
+    "small-variance": "->",
+    "stable": ">=",
+    "upper-bound": "<=",
+}
 
 
 def prove_step(step: Step, arrays: Mapping[str, RandomArray]) -> tuple[Proof, str]:
@@ -44,7 +113,7 @@ def prove_step(step: Step, arrays: Mapping[str, RandomArray]) -> tuple[Proof, st
     if step.relation != wanted:
         return Proof.REFUTED, f"a step of this kind shows {wanted!r}, not {step.relation!r}"
     if step.on_equations:
-        kept = sign_of(step.before) if step.checker == "substitution" else "="
+        kept = sign_of(step.before) if step.checker == "substitution" else wanted
         if sign_of(step.after) != kept:
             return Proof.REFUTED, f"the relation becomes {sign_of(step.after)!r}"
     return CHECKERS[step.checker](step, arrays)

@@ -8,6 +8,7 @@ from varlaw.commands.diagnose import diagnose
 from varlaw.commands.gain import activation_gain
 from varlaw.commands.kernel import gaussian_kernel
 from varlaw.commands.moment import gaussian_moment
+from varlaw.commands.recipes import default_recipes
 from varlaw.commands.verify import verify
 from varlaw.console import Exit, Manners
 
@@ -20,6 +21,7 @@ COMMANDS = (
     gaussian_kernel,
     activation_gain,
     diagnose,
+    default_recipes,
 )
 
 

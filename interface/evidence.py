@@ -53,6 +53,7 @@ def verify(
     jobs: int | None = None,
     steps_only: bool = False,
     overrides: "Mapping[str, Text] | None" = None,
+    sufficient: bool = True,
     executor: "Executor | None" = None,
     resume: bool = False,
     backend: "Backend | None" = None,
@@ -63,7 +64,8 @@ def verify(
 
     Every step is proved, every assumption audited, every law measured: within the relative
     `tolerance`, at one `error_rate` for the whole run. `overrides` fixes symbols by name, such as
-    {"m": 512}; `steps_only` leaves the experiments out; `jobs` is the number of processes, unless
+    {"m": 512}; `steps_only` leaves the experiments out; `sufficient` looks for minimal sets of
+    assumptions; `jobs` is the number of processes, unless
     an `executor` of concurrent.futures does the work. `resume` goes on with such a run that was cut
     off: what is finished is journalled. With a `backend` (varlaw.checks.compiled.backends.Backend)
     laws are measured a second time, by experiments compiled from their derivations, on that array
@@ -85,6 +87,7 @@ def verify(
         jobs=jobs,
         steps_only=steps_only,
         overrides=overrides or {},
+        sufficient=sufficient,
         executor=executor,
         resume=resume,
         backend=backend,

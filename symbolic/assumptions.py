@@ -16,6 +16,7 @@ class Kind(StrEnum):
     UNCORRELATED = "uncorrelated with"
     NO_ATOM = "no probability at zero"
     WIDE = "wide limit"
+    ORTHONORMAL = "orthonormal rows"
 
 
 RELATIONS = (Kind.INDEPENDENT, Kind.UNCORRELATED)
@@ -36,4 +37,4 @@ class Assumption:
     @property
     def representable(self) -> bool:
         """Whether dropping it can be tried out in a finite model."""
-        return self.kind is not Kind.WIDE
+        return self.kind not in (Kind.WIDE, Kind.ORTHONORMAL)

@@ -16,7 +16,8 @@ def product(factors: list[Expr]) -> Expr:
 
 def negative(value: Expr) -> Expr:
     """Minus a value; a number times a sum stays one."""
-    if isinstance(value, Mul) and len(value.args) == 2 and isinstance(value.args[1], Add):
+    pair = list(value.args) if isinstance(value, Mul) else []
+    if len(pair) == 2 and pair[0].is_number and isinstance(pair[1], Add):
         return Mul(-value.args[0], value.args[1], evaluate=value.args[0] == -1)
     return -value
 

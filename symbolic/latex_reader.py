@@ -18,7 +18,7 @@ from lark.exceptions import UnexpectedInput
 from sympy import Add, Dummy, E, Expr, Integral, Pow, Symbol, Tuple, oo, pi, sqrt
 from sympy.core.symbol import Str
 
-from varlaw.symbolic.arrays import Moment
+from varlaw.symbolic.arrays import Entry, Moment
 from varlaw.symbolic.derivation import relation
 from varlaw.symbolic.digits import Digits
 from varlaw.symbolic.language import MAX_DEPTH, ReadingError
@@ -26,6 +26,7 @@ from varlaw.symbolic.latex_algebra import negative, number, power, product
 from varlaw.symbolic.latex_context import Context, Key, context_of, functions
 from varlaw.symbolic.latex_source import MAX_CHARACTERS, flat, plain_source
 from varlaw.symbolic.notation import CORE, MARK
+from varlaw.symbolic.partials import Gradient
 from varlaw.symbolic.ranges import Range
 from varlaw.symbolic.sequences import Branch, IndexProduct
 from varlaw.symbolic.terms import (
@@ -148,7 +149,8 @@ class _Builder:
                 return self.indicator(node, depth)
             case "slope":
                 *_, by, of = parts
-                return Slope(self.value(of, depth + 1), self.value(by, depth + 1))
+                inner, variable = self.value(of, depth + 1), self.value(by, depth + 1)
+                return (Gradient if isinstance(variable, Entry) else Slope)(inner, variable)
             case "sum_over" | "product_over" | "integral":
                 return self.large(node, depth)
             case "mark":
@@ -259,7 +261,7 @@ class _Builder:
     def distinct(self, node: Any, low: Expr, high: Expr, depth: int) -> Range:
         r"""The range of `i_1 \neq i_2 \neq j`; names bound by sums around it are outer ones."""
         names = [part for part in node.children if not isinstance(part, Token)]
-        outer = [part for part in names[1:] if self.key(part) in self.bound]
+        outer = [p for p in names[1:] if p.data == "number" or self.key(p) in self.bound]
         inner = [
             self.bind(part, integer=True, positive=True) for part in names if part not in outer
         ]

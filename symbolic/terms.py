@@ -162,12 +162,12 @@ class Covariance(_Head):
 
 
 class Slope(Expr):
-    """The derivative of an expectation by the variance of its variable."""
+    """The derivative of an expression, such as an expectation, by a symbol."""
 
     is_real = True
     is_commutative = True
 
-    def __new__(cls, of: Expr, by: Symbol) -> Expr:
+    def __new__(cls, of: Expr, by: Symbol | Entry) -> Expr:
         return Expr.__new__(cls, of, by)
 
     def _sympystr(self, printer: Any) -> str:
@@ -176,6 +176,8 @@ class Slope(Expr):
 
     def _latex(self, printer: Any, exp: str | None = None) -> str:
         of, by = map(printer.doprint, self.args)
+        if not isinstance(self.args[0], _Head):
+            of = rf"\left[{of}\right]"
         body = rf"\frac{{\mathrm{{d}}}}{{\mathrm{{d}} {by}}} {of}"
         return body if exp is None else rf"\left({body}\right)^{{{exp}}}"
 

@@ -114,6 +114,7 @@ def verify(laws: tuple[str, ...], form: str, verbose: bool, **options: Any) -> E
                 on_law=finished.append,
                 executor=executor,
                 backend=backend,
+                sufficient=verbose or form == "json",
                 **options,
             )
     except BaseException as error:

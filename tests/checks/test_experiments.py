@@ -34,12 +34,50 @@ from varlaw.symbolic.derivation import relation, sign_of
 IDENTITIES = {
     "xavier-harmonic": "an identity between 1/m, 1/n and 2/(m + n); nothing is drawn",
     "means-inequality": "an inequality between positive numbers; nothing is drawn",
+    "loss-zero-head": "an identity; nothing is drawn",
+    "loss-prior-bias": "an identity; nothing is drawn",
+    "loss-lower": "a bound; loss-upper and loss-delta measure how far the loss lies above it",
+    "softmax-largest": "a bound; softmax-largest-512 measures what it bounds",
+    "overflow-float16": "arithmetic; nothing is drawn",
+    "overflow-float32": "arithmetic; nothing is drawn",
 }
 ONE_LAW_OF_WEIGHTS = {
     "attention-qk-kurtosis": "assumes Gaussian entries",
     "post-norm-layernorm": "stated for normalised Gaussian branches",
     "xavier-uniform": "is about uniform weights",
+    "pytorch-linear-bound": "is about uniform weights",
+    "pytorch-linear-variance": "is about uniform weights",
+    "fused-qkv-variance": "is about uniform weights",
+    "orthogonal-variance": "is about Haar matrices",
 }
+GAUSSIAN = {
+    "depth-he-drift",
+    "depth-he-fourth",
+    "depth-he-spread",
+    "relu-fourth",
+    "relu-square",
+    "relu-std",
+    "sigmoid-backward",
+    "sigmoid-backward-bound",
+    "tanh-backward",
+    "tanh-backward-bound",
+    "tanh-decay",
+    "tanh-small",
+}
+CONTINUOUS = {  # of a few units that are divided by their std
+    "norm-correlation",
+    "norm-input-gradient",
+    "norm-radial-gradient",
+    "norm-scale-invariance",
+    "norm-unbiased-divisor",
+    "norm-weight-gradient",
+}
+for entry in catalogue.entries().values():
+    if entry.family == "truncation" or entry.name.startswith(("uniform-", "haar-", "gaussian-")):
+        ONE_LAW_OF_WEIGHTS[entry.name] = "is about one law of the weights"
+    if entry.name in GAUSSIAN or entry.name in CONTINUOUS:
+        ONE_LAW_OF_WEIGHTS[entry.name] = "assumes Gaussian weights, or weights without atoms"
+ZERO = {"residual-branch", "norm-radial-gradient"}  # no factor changes a claim of 0
 QUICK = Settings(tolerance=0.02, error_rate=1e-3)
 TASKS = plan(catalogue.entries(), QUICK)
 
@@ -116,9 +154,10 @@ class Tampered(catalogue.Law):
 
 
 @pytest.mark.parametrize("factor", [Rational(21, 20), Rational(1, 2)])
-@pytest.mark.parametrize("name", sorted({e.law for e in experiments()} - {"residual-branch"}))
+@pytest.mark.parametrize("name", sorted({e.law for e in experiments()} - ZERO))
 def test_a_wrong_factor_is_refuted(name: str, factor: Expr) -> None:
-    found = measure(task(name, budget=1 << 32), Tampered(name, factor))
+    fine = {"tolerance": 0.01} if name == "depth-he-drift" else {}  # its unit is larger than it
+    found = measure(task(name, budget=1 << 32, **fine), Tampered(name, factor))
     assert found.verdict is Verdict.REFUTED, found
 
 
@@ -146,7 +185,9 @@ def test_variance_bounds_hold_and_are_tight(planned: Task) -> None:
             rng = stream(3, planned.law, planned.quantity, planned.weights, number, group)
             groups.append(np.concatenate([trial.draw(rng, batch) for _ in range(count)]).var())
         error = np.std(groups, ddof=1) / math.sqrt(20)
-        assert np.mean(groups) - 4.5 * error <= trial.spread <= 20 * (np.mean(groups) + 5 * error)
+        assert np.mean(groups) - 4.5 * error <= trial.spread
+        if trial.variance != 0:  # else the draws differ by rounding only
+            assert trial.spread <= 20 * (np.mean(groups) + 5 * error)
 
 
 def test_a_bound_that_is_too_small_is_noticed() -> None:

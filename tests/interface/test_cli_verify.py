@@ -100,14 +100,23 @@ def test_exit_codes(varlaw, engine, laws, code, form):
     assert not result.err
 
 
+UNASKED = {"executor": None, "resume": False, "backend": None, "sufficient": False}
+
+
+def test_the_sets_of_assumptions_are_for_those_who_see_them(varlaw, engine):
+    for options, wanted in ((["-v"], True), (["--json"], True), ([], False)):
+        made = engine(HE)
+        varlaw("verify", "he", *options)
+        assert made.called["sufficient"] is wanted
+
+
 def test_options_reach_the_engine(varlaw, engine):
     made = engine(HE)
     options = "--set m=512 --set n=3 --tolerance 0.02 --error-rate 1e-3 --seed 7 --jobs 2"
     assert varlaw("verify", "he", "lecun", "he", *options.split(), "--steps-only").code == 0
     assert made.called == {
         "names": ("he", "lecun"), "overrides": {"m": "512", "n": "3"}, "tolerance": 0.02,
-        "error_rate": 1e-3, "seed": 7, "jobs": 2, "steps_only": True,
-        "executor": None, "resume": False, "backend": None,
+        "error_rate": 1e-3, "seed": 7, "jobs": 2, "steps_only": True, **UNASKED,
     }  # fmt: skip
 
 
@@ -116,7 +125,7 @@ def test_defaults(varlaw, engine):
     assert varlaw("verify").code == 0
     assert made.called == {
         "names": None, "overrides": {}, "tolerance": 0.01, "error_rate": 1e-6, "seed": 0,
-        "jobs": None, "steps_only": False, "executor": None, "resume": False, "backend": None,
+        "jobs": None, "steps_only": False, **UNASKED,
     }  # fmt: skip
 
 

@@ -1,0 +1,140 @@
+"""Experiments on saturating activations: tanh's map and its decay, slopes of sigmoid and tanh."""
+
+from fractions import Fraction
+from functools import cache
+
+import numpy as np
+from numpy.random import Generator
+from scipy.special import expit
+from sympy import Symbol
+
+from varlaw.checks.experiments.activations import (
+    INPUT,
+    LENGTH,
+    NORMAL,
+    WIDTH,
+    Function,
+    over_units,
+    value,
+)
+from varlaw.checks.experiments.registry import Case, Draws, Trial, experiment
+
+
+@experiment(
+    law="tanh-small", quantity="2 v(q/2) - v(q)", weights=NORMAL, q=Fraction(1, 64), most={"q": 1}
+)
+def tanh_small(case: Case) -> Trial:
+    """v(q) = (E[tanh(z)^2] - q)/q^2 at q and q/2, on the same weights; an error of order q cancels.
+
+    z^2 has the mean q at any width, and is taken off before squares are compared.
+    """
+    q = float(case["q"])
+
+    def at(z: Draws, variance: float) -> Draws:
+        return np.asarray((np.tanh(z) ** 2 - z**2) / variance**2)
+
+    def statistic(z: Draws) -> Draws:
+        return 2 * at(z / np.sqrt(2), q / 2) - at(z, q)
+
+    # x^2 - 2 x^4/3 <= tanh(x)^2 <= x^2 - 2 x^4/3 + 17 x^6/45, so that for z of variance 1 the
+    # statistic is at most 2 z^4/3 + 17 q z^6/45; E[z^8], E[z^10], E[z^12] = 105, 945, 10395
+    first, second = 2 / 3, 17 / 45 * q
+    square = first**2 * 105 + 2 * first * second * 945 + second**2 * 10395
+    wrong = {"-2/3, as if z^4 had mean q^2": Fraction(-2, 3), "-1": -1, "-6": -6, "0": 0}
+    return over_units(case, statistic, square, case.claim(), wrong, variance=case["q"])
+
+
+@cache
+def path(layers: int) -> tuple[float, ...]:
+    """q_0 = 1 and q_1..q_layers by the recurrence in the wide limit, by Gauss and Hermite."""
+    nodes, weights = np.polynomial.hermite_e.hermegauss(120)
+    found = [1.0]
+    for _ in range(layers):
+        squares = np.tanh(np.sqrt(found[-1]) * nodes) ** 2
+        found.append(float(squares @ weights / weights.sum()))
+    return tuple(found)
+
+
+@experiment(law="tanh-decay", quantity="(1/q_2l - 1/q_l)/l", weights=NORMAL, l=100)
+def tanh_decay(case: Case) -> Trial:
+    """The sum of 1/q_(t+1) - 1/q_t over the layers from l to 2 l, by real layers.
+
+    The input of layer t is set to the length that it has in the wide limit; what the layer then
+    makes of it is measured as mean(z^2 - tanh(z)^2), whose expectation is q_t - q_(t+1).
+    """
+    depth = case.size("l")
+    q = path(2 * depth)
+    before, after = np.array(q[depth : 2 * depth]), np.array(q[depth + 1 :])
+    scales, weights = np.sqrt(before), 1 / (before * after * depth)
+    layer = case.scaled(1 / LENGTH)
+
+    def draw(rng: Generator, replicates: int) -> Draws:
+        drawn = layer.sample(rng, (len(INPUT), depth, WIDTH, replicates))
+        z = np.einsum("i,itjr->tjr", INPUT, drawn) * scales[:, None, None]
+        return np.asarray(weights @ np.mean(z**2 - np.tanh(z) ** 2, axis=1))
+
+    # z^2 - tanh(z)^2 <= 2 z^4/3 and E[z^8] = 105 q^4
+    spread = np.sum(weights**2 * (4 / 9 * 105 * before**4 - (before - after) ** 2)) / WIDTH
+    l = Symbol("l", integer=True, nonnegative=True)  # noqa: E741
+    law = 1 / case.law.statement.rhs
+    claim = (law.subs(l, 2 * depth) - law.subs(l, depth)) / depth
+    inverse = 1 / np.sqrt(1 / (2.0 * depth)), 1 / np.sqrt(1 / (4.0 * depth))
+    return Trial(
+        draw,
+        len(INPUT) * depth * WIDTH,
+        claim,
+        spread,
+        {
+            "1, as 1/l": 1,
+            "4, as 1/(4 l)": 4,
+            "2/3, as if z^4 had mean q^2": Fraction(2, 3),
+            "as 1/sqrt(2 l)": Fraction((inverse[1] - inverse[0]) / depth),
+            "as 1/(2 l^2)": 6 * depth,
+            "0, kept": 0,
+        },
+    )
+
+
+def sigmoid_slope(z: Draws) -> Draws:
+    return np.asarray(expit(z) * expit(-z))
+
+
+def tanh_slope(z: Draws) -> Draws:
+    return np.asarray(1 - np.tanh(z) ** 2)
+
+
+def squared_slope(case: Case, slope: Function, text: str, *others: float, **at: Fraction) -> Trial:
+    variance, claim = at.get("v", Fraction(1)), float(case.claim())
+    spread = value(f"{text}^4", variance) - value(f"{text}^2", variance) ** 2
+    wrong = {f"{number}": Fraction(number) for number in others}
+    return over_units(
+        case,
+        lambda z: slope(z) ** 2,
+        spread + claim**2,
+        claim,
+        wrong,
+        variance=variance,
+    )
+
+
+@experiment(law="sigmoid-backward", quantity="E[sigmoid'(z)^2]", weights=NORMAL)
+def sigmoid_backward(case: Case) -> Trial:
+    return squared_slope(case, sigmoid_slope, "sigmoid'(x)", 1 / 16, 1 / 4, 0.04269)
+
+
+@experiment(law="tanh-backward", quantity="E[tanh'(z)^2]", weights=NORMAL)
+def tanh_backward(case: Case) -> Trial:
+    return squared_slope(case, tanh_slope, "(1 - tanh(x)^2)", 1, 0.606, 0.394)
+
+
+SMALL = Fraction(1, 1000)  # where the bounds are almost reached
+
+
+@experiment(law="sigmoid-backward-bound", quantity="E[sigmoid'(z)^2] at small v", weights=NORMAL)
+def sigmoid_backward_bound(case: Case) -> Trial:
+    return squared_slope(case, sigmoid_slope, "sigmoid'(x)", 1 / 4, 1 / 8, 1 / 32, v=SMALL)
+
+
+@experiment(law="tanh-backward-bound", quantity="E[tanh'(z)^2] at small v", weights=NORMAL)
+def tanh_backward_bound(case: Case) -> Trial:
+    return squared_slope(case, tanh_slope, "(1 - tanh(x)^2)", 1 / 2, 2, 1 / 4, v=SMALL)
