@@ -15,6 +15,7 @@ from varlaw.symbolic.strategy import normal_form
 from varlaw.symbolic.terms import Covariance, Expectation, Variance, factors, terms
 
 HEADS = (Expectation, Variance, Covariance)
+HARMLESS = ("call", "algebra", "digits")  # rules for equations that leave a claim what it is
 
 
 @dataclass(frozen=True)
@@ -44,24 +45,35 @@ def claim_of(subject: Law | Derivation | Expr, keep: frozenset[str] = frozenset(
     chain = subject if isinstance(subject, Derivation) else subject.derivation
     text = str(chain.start).replace("**", "^")
     statement = subject.statement
-    start = _named_terms(opened(chain.start))
-    if not start.atoms(*HEADS):
+    if not opened(chain.start).atoms(*HEADS):
         raise Unmeasurable("it does not start from an expectation of anything random")
-    number = next((k for k, s in enumerate(chain.steps) if s.on_equations), None)
-    if number is None:
-        if sign_of(statement) != "=":
-            raise Unmeasurable("it claims no equality")
-        return Claim(start, _named_terms(opened(statement.rhs)), {}, text)
-    steps = {step.rule: step for step in chain.steps[number:]}
-    if "require" in steps and "solve" in steps:
-        unknown = steps["solve"].after.lhs
-        if isinstance(unknown, Symbol) and unknown.name not in keep:
-            required = _named_terms(opened(steps["require"].after.rhs))
-            return Claim(start, required, {unknown.name: opened(statement.rhs)}, text)
+    number = next((k for k, s in enumerate(chain.steps) if s.on_equations), len(chain.steps))
     found = Derivation(chain.start, chain.steps[:number])
     if sign_of(found.statement) != "=":
         raise Unmeasurable("it claims no equality")
-    return Claim(start, _named_terms(opened(found.end)), {}, text)
+    start, reached = opened(chain.start), opened(found.end)
+    required, settled = None, dict[str, Expr]()
+    for step in chain.steps[number:]:
+        if step.rule == "substitute":
+            values = step.certificate["values"]
+            start, reached = start.subs(values), reached.subs(values)
+        elif step.rule == "require":
+            required = opened(step.after.rhs)
+        elif step.rule == "solve" and required is not None and step.after.lhs.is_Symbol:
+            settled = {step.after.lhs.name: opened(statement.rhs)}
+        elif step.rule not in HARMLESS:
+            return _claim(start, reached, {}, text)
+    if sign_of(statement) != "=":
+        raise Unmeasurable("it claims no equality")
+    if required is not None:
+        if settled and not settled.keys() & keep:
+            return _claim(start, required, settled, text)
+        return _claim(start, reached, {}, text)
+    return _claim(start, opened(statement.rhs), {}, text)
+
+
+def _claim(start: Expr, end: Expr, settled: Mapping[str, Expr], text: str) -> Claim:
+    return Claim(_named_terms(start), _named_terms(end), settled, text)
 
 
 def _named_terms(expression: Expr) -> Expr:

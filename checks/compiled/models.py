@@ -17,6 +17,7 @@ from varlaw.checks.experiments.moments import HasMoments, exact
 from varlaw.checks.sampling import LAWS, Law
 from varlaw.symbolic.arrays import (
     FREE,
+    PROPERTIES,
     Entry,
     RandomArray,
     arrays_in,
@@ -131,6 +132,8 @@ def _add(
     weights: Law,
 ) -> None:
     name = array.name
+    for kind in sorted(array.properties - set(PROPERTIES)):
+        raise Unmeasurable(f"no model of {name} with {kind}")
     mean, variance = _mean_and_variance(array, value)
     law = LAWS["normal"] if array.has(Kind.GAUSSIAN) else weights
     if array.has(Kind.SYMMETRIC) and not law.symmetric:

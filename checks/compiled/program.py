@@ -17,7 +17,7 @@ from varlaw.symbolic.arrays import Entry
 from varlaw.symbolic.sequences import IndexProduct
 from varlaw.symbolic.terms import IndexSum
 
-MOST_TRIED = 1 << 24  # random numbers of one replicate that is drawn to see whether it works
+MOST_TRIED = 1 << 20  # random numbers of one replicate that is drawn to see whether it works
 
 
 class Program:

@@ -14,7 +14,7 @@ import numpy as np
 from sympy import Expr, Integer, Rational, Symbol
 
 from varlaw.checks.compiled.backends import Backend
-from varlaw.checks.compiled.claims import Claim, claim_of, unbiased
+from varlaw.checks.compiled.claims import HEADS, Claim, claim_of, unbiased
 from varlaw.checks.compiled.models import Model, Unmeasurable, model_of
 from varlaw.checks.compiled.program import Program
 from varlaw.checks.compiled.spreads import in_reach, variance_of
@@ -231,16 +231,20 @@ def experiment_on(
 ) -> Experiment | None:
     """The compiled experiment on a law of the catalogue, None where there is none.
 
-    There is none either for moments so high that no variance bound is derived. It runs with two
-    laws of the weights that are not Gaussian, unless only one meets the declarations.
+    There is none either for moments so high that no variance bound is derived, nor for a moment
+    that is declared, which samples would only repeat. It runs with two laws of the weights that
+    are not Gaussian, unless only one meets the declarations.
     """
     law = catalogue.find(name)
     try:
         claim = claim_of(law, frozenset(overrides))
+        if _declared(claim.start):
+            return None
         statistic, values = unbiased(claim.start), _values(claim, {})
         weights = tuple(w for w in WEIGHTS if _fits(law, statistic, w, values))[:2] or ("normal",)
         model = model_of(statistic, lambda e: evaluate(e, values), LAWS[weights[0]])
         _aim(claim, model, values)
+        Program(model.put_in(statistic), model.drawn, values, Backend())
     except (Unmeasurable, LookupError):
         return None
     if not in_reach(statistic):
@@ -252,6 +256,12 @@ def experiment_on(
 
     quantity = f"{claim.text}, compiled"
     return Experiment(name, quantity, weights, defaults, {}, {}, build)
+
+
+def _declared(start: Expr) -> bool:
+    """Whether an expression is the mean, the second moment or the variance of one entry."""
+    base, power = start.args[0].as_base_exp()
+    return isinstance(start, HEADS) and isinstance(base, Entry) and power in (1, 2)
 
 
 def _fits(law: catalogue.Law, statistic: Expr, weights: str, values: Mapping[str, Expr]) -> bool:
