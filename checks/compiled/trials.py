@@ -14,7 +14,7 @@ import numpy as np
 from sympy import Expr, Integer, Rational, Symbol
 
 from varlaw.checks.compiled.backends import Backend
-from varlaw.checks.compiled.claims import HEADS, Claim, claim_of, unbiased
+from varlaw.checks.compiled.claims import Claim, claim_of, unbiased
 from varlaw.checks.compiled.models import Model, Unmeasurable, model_of
 from varlaw.checks.compiled.program import Program
 from varlaw.checks.compiled.spreads import in_reach, variance_of
@@ -30,7 +30,7 @@ from varlaw.symbolic.arrays import Entry, Moment
 from varlaw.symbolic.assumptions import Kind
 from varlaw.symbolic.derivation import Derivation, RuleError, derive
 from varlaw.symbolic.language import Text, read
-from varlaw.symbolic.terms import Expectation, IndexSum
+from varlaw.symbolic.terms import Expectation, IndexSum, Variance, factors, is_random
 
 Subject: TypeAlias = str | catalogue.Law | Derivation | Expr
 
@@ -260,8 +260,10 @@ def experiment_on(
 
 def _declared(start: Expr) -> bool:
     """Whether an expression is the mean, the second moment or the variance of one entry."""
-    base, power = start.args[0].as_base_exp()
-    return isinstance(start, HEADS) and isinstance(base, Entry) and power in (1, 2)
+    if not isinstance(start, (Expectation, Variance)):
+        return False
+    random = [f.as_base_exp() for f in factors(start.args[0]) if is_random(f)]
+    return len(random) == 1 and isinstance(random[0][0], Entry) and random[0][1] in (1, 2)
 
 
 def _fits(law: catalogue.Law, statistic: Expr, weights: str, values: Mapping[str, Expr]) -> bool:

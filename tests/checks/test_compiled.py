@@ -32,8 +32,6 @@ m = dimensions("m")
 i, j = indices("i j")
 
 QUICK: dict[str, Any] = {"tolerance": 0.02, "error_rate": 1e-4}
-TASKS = plan(catalogue.entries(), Settings(**QUICK, backend=Backend()))
-COMPILED = [task for task in TASKS if task.backend]
 BOTH = (
     "lecun",
     "he",
@@ -49,6 +47,9 @@ BOTH = (
     "residual-drop-path",
     "post-norm-gradient",
 )
+OTHERS = ("gain-relu", "gelu-second-moment", "gain-relu-variance", "rms-norm-backward")
+TASKS = plan((*BOTH, *OTHERS), Settings(**QUICK, backend=Backend()))
+COMPILED = [task for task in TASKS if task.backend]
 
 
 class Tampered(catalogue.Law):
@@ -79,14 +80,18 @@ def test_the_compiled_and_the_written_experiment_agree(law: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("task", COMPILED, ids=lambda t: f"{t.law}, {t.weights}")
-def test_every_law_that_has_a_compiled_experiment_is_verified(task: Any) -> None:
-    assert measure(task).verdict is Verdict.VERIFIED
+def test_every_law_that_has_a_compiled_experiment_is_verified() -> None:
+    tasks = plan(catalogue.entries(), Settings(tolerance=0.04, error_rate=1e-3, backend=Backend()))
+    compiled_ones = [t for t in tasks if t.backend]
+    assert len({t.law for t in compiled_ones}) > 100
+    for task in compiled_ones:
+        found = measure(task)
+        assert found.verdict is Verdict.VERIFIED, (task, found)
 
 
-def test_most_laws_from_expectations_have_one_with_two_laws_that_are_not_gaussian() -> None:
+def test_they_run_with_two_laws_that_are_not_gaussian_where_there_are_two() -> None:
     found = {t.law: {u.weights for u in COMPILED if u.law == t.law} for t in COMPILED}
-    assert set(BOTH) <= found.keys() and len(found) > 20
+    assert found.keys() == {*BOTH, *OTHERS}
     assert found["lecun"] == {"uniform", "skewed"}
     assert found["he"] == {"uniform", "rademacher"}  # symmetric
     assert found["he-backward"] == {"uniform"}  # symmetric, with no probability at zero
@@ -319,3 +324,32 @@ def test_overrides_reach_compiled_experiments() -> None:
 def test_the_seed_changes_the_numbers_and_nothing_else_does() -> None:
     found = [measure_claim("lecun", seed=seed, **QUICK) for seed in (0, 0, 1)]
     assert found[0] == found[1] and found[0].estimate != found[2].estimate
+
+
+# What a derivation claims
+
+
+def test_a_substitution_holds_for_the_start_as_well() -> None:
+    claim = claim_of(catalogue.find("conv-depthwise"))
+    assert {s.name for s in claim.start.free_symbols} == {"k", "o"}  # one channel: no c is left
+    found = measure_claim("conv-grouped", values={"C": 4, "G": 2, "k": 3}, **QUICK)
+    assert found.verdict is Verdict.VERIFIED
+
+
+def test_a_width_of_a_real_model_is_left_open() -> None:
+    assert prepare("bert-feed-forward").trial.numbers < 100
+
+
+def test_what_is_said_of_many_layers_is_measured_for_one() -> None:
+    """c = 1/sqrt(N) keeps the sum of N branches; the start is about one of them."""
+    claim = claim_of(catalogue.find("residual-scaling"))
+    assert not claim.settled and {s.name for s in claim.end.free_symbols} == {"c", "s2", "v"}
+
+
+def test_a_declared_moment_is_not_measured() -> None:
+    assert experiment_on("normal-std", {}) is None
+
+
+def test_arrays_with_properties_that_no_model_knows_are_refused() -> None:
+    with pytest.raises(Unmeasurable, match="no model of w with orthonormal rows"):
+        compiled("orthogonal-isometry")
