@@ -10,7 +10,8 @@ from varlaw.checks.intervals import ROUNDING, ConfidenceSequence, Values, Vector
 class QuantileSequence(ConfidenceSequence):
     """Confidence sequence for the quantile q of a given probability, for any law whatever.
 
-    P(X < q) <= p <= P(X <= q); atoms are allowed, and where several numbers q do, all are covered.
+    P(X < q) <= p <= P(X <= q), for independent replicates with one law; atoms are allowed, and
+    where several numbers q do, all are covered.
     With lambda = sqrt(2 log(2/alpha) / (planned p (1 - p))) the lower end after t replicates is
     the smallest value X_k that more than
 
@@ -27,10 +28,9 @@ class QuantileSequence(ConfidenceSequence):
 
     Source: S. R. Howard and A. Ramdas, Sequential estimation of quantiles with applications to
     A/B testing and best-arm identification, Bernoulli 28 (2022) 1704-1728, arXiv:1906.09712,
-    section 3: a sequence for a fixed quantile from a sub-Bernoulli boundary on the count of
-    values <= q. The boundary is the line of Howard, Ramdas, McAuliffe and Sekhon, Probability
-    Surveys 17 (2020), Theorem 1, in place of their curved ones: at the planned number it is
-    narrower than the stitched one of Theorem 1.
+    Theorem 1: a sequence for a fixed quantile from a sub-Bernoulli boundary on the count of values
+    up to it. The boundary here is the line of Howard, Ramdas, McAuliffe and Sekhon, Probability
+    Surveys 17 (2020), Theorem 1, in place of the stitched one: narrower at the planned number.
 
     >>> sequence = QuantileSequence(0.05, 0.5, planned=1000)
     >>> sequence.update(np.random.default_rng(1).standard_exponential(1000))

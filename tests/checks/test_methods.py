@@ -10,7 +10,7 @@ from numpy.random import Generator
 from scipy.special import gammaincinv
 
 from varlaw.checks.bounded import BettingSequence
-from varlaw.checks.experiments import Task, Trial, measure_trial
+from varlaw.checks.experiments import LimitTrial, Task, Trial, measure_trial
 from varlaw.checks.experiments.registry import Draws
 from varlaw.checks.methods import Asymptotic, Bounded, ByVariance, Method, Quantile
 from varlaw.checks.quantiles import QuantileSequence
@@ -79,8 +79,8 @@ def test_mean_and_typical_value_are_told_apart() -> None:
 
 def refutations(trial: Trial, runs: int) -> int:
     """Of a claim that is off by just the tolerance, which is right."""
-    task = replace(TASK, alpha=0.05, tolerance=0.2)
-    edge = replace(trial, claimed=float(trial.claimed) / 1.2, neighbours={}, work=1 << 10)
+    task = replace(TASK, alpha=0.05, tolerance=0.4)
+    edge = replace(trial, claimed=float(trial.claimed) / 1.4, neighbours={}, work=1 << 11)
     found = [measure_trial(replace(task, seed=seed), edge) for seed in range(runs)]
     return [measured.verdict for measured in found].count(Verdict.REFUTED)
 
@@ -143,3 +143,21 @@ def test_a_constant_statistic() -> None:
 def test_over_budget_nothing_is_drawn(trial: Trial) -> None:
     found = measure_trial(replace(TASK, budget=1000), trial)
     assert found.verdict is Verdict.UNDECIDED and "over the budget" in found.why
+
+
+@pytest.mark.parametrize("method", [Asymptotic(), Quantile()])
+def test_a_limit_rests_on_what_its_parts_rest_on(method: Method) -> None:
+    """v(n) = 2 + 3/n, as the mean and the median of normal draws around it."""
+
+    def part(n: int) -> Trial:
+        def draw(rng: Generator, replicates: int) -> Draws:
+            return np.asarray(2 + 3 / n + 0.1 * rng.standard_normal(replicates))
+
+        spread = 0.01 if isinstance(method, Asymptotic) else 0.005 * math.pi
+        return Trial(draw, 1, 0, spread, {}, method=method)
+
+    sizes = (4, 8, 16)
+    trial = LimitTrial(sizes, tuple(map(part, sizes)), 2, {"3": 3}, (0.001,) * 3)
+    found = measure_trial(TASK, trial)
+    assert found.verdict is Verdict.VERIFIED, found.why
+    assert found.asymptotic is isinstance(method, Asymptotic)
