@@ -52,7 +52,8 @@ class Measurement:
 
     `neighbours` are wrong laws, each with the verdict that the same interval gives: refuted, or
     the experiment cannot tell right from wrong. `sampler` is "direct" where everything random was
-    drawn, "conditional" where pre-activations were drawn given the batch.
+    drawn, "conditional" where pre-activations were drawn given the batch. `backend` is the array
+    library with its device and type of numbers, `streams` where the random numbers came from.
     """
 
     quantity: str
@@ -67,6 +68,8 @@ class Measurement:
     neighbours: tuple[tuple[str, float, Verdict], ...] = ()
     why: str = ""
     sampler: SamplerName = "direct"
+    backend: str = "numpy, float64"
+    streams: str = "NumPy, SFC64"
 
     @property
     def asymptotic(self) -> bool:

@@ -7,7 +7,7 @@ from concurrent.futures import Executor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from varlaw.checks.executors import Work
 from varlaw.checks.executors import results as done_by
@@ -24,6 +24,9 @@ from varlaw.checks.report import (
 from varlaw.checks.statistics import Verdict
 from varlaw.derivations import catalogue
 from varlaw.symbolic.language import Text
+
+if TYPE_CHECKING:
+    from varlaw.checks.compiled.backends import Backend
 
 Progress = Callable[[str, int, int], None]
 Finished = Callable[[LawReport], None]
@@ -101,6 +104,7 @@ def verify(
     sufficient: bool = True,
     executor: Executor | None = None,
     resume: bool = False,
+    backend: "Backend | None" = None,
     progress: Progress | None = None,
     on_law: Finished | None = None,
 ) -> Report:
@@ -112,8 +116,9 @@ def verify(
     machines need varlaw. What is finished is journalled: with `resume` a run with the same laws and
     settings that was cut off is gone on with. `overrides` sets parameters of the experiments, such
     as {"m": 512}. Minimal sets of assumptions are looked for unless `sufficient` is false, which
-    saves a third of the time. `progress` is called with (law, parts done, parts in all), `on_law`
-    with each report as it is finished.
+    saves a third of the time. With a `backend` laws are measured a second time, compiled from their
+    derivations, on that array library. `progress` is called with (law, parts done, parts in all),
+    `on_law` with each report as it is finished.
 
     Raises UnknownLaw, or ValueError for a parameter out of range, a law that is written wrongly, or
     nothing to resume.
@@ -124,7 +129,9 @@ def verify(
     chosen = [name for name in known if not names or name in names]
     for name in chosen:
         catalogue.check(known[name])
-    tasks = [] if steps_only else _plan(chosen, tolerance, error_rate, seed, overrides or {})
+    tasks = (
+        [] if steps_only else _plan(chosen, tolerance, error_rate, seed, overrides or {}, backend)
+    )
     pending = {
         name: _Pending(known[name], sum(task.law == name for task in tasks), not steps_only)
         for name in chosen
@@ -211,11 +218,17 @@ def _results(
 
 
 def _plan(
-    names: list[str], tolerance: float, error_rate: float, seed: int, overrides: Mapping[str, Text]
+    names: list[str],
+    tolerance: float,
+    error_rate: float,
+    seed: int,
+    overrides: Mapping[str, Text],
+    backend: "Backend | None",
 ) -> list[Any]:
     from varlaw.checks.experiments.run import Settings, plan
 
-    return list(plan(names, Settings(tolerance, error_rate, seed, overrides)))
+    settings = Settings(tolerance, error_rate, seed, overrides, backend=backend)
+    return list(plan(names, settings))
 
 
 def _timed_measure(given: tuple[Any, str | None]) -> tuple[Measurement, float]:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from concurrent.futures import Executor
 
+    from varlaw.checks.compiled.backends import Backend
     from varlaw.symbolic.language import Text
 
 COLOURS = {
@@ -55,6 +56,7 @@ def verify(
     sufficient: bool = True,
     executor: "Executor | None" = None,
     resume: bool = False,
+    backend: "Backend | None" = None,
     progress: "Callable[[str, int, int], None] | None" = None,
     on_law: "Callable[[LawReport], None] | None" = None,
 ) -> Evidence:
@@ -65,7 +67,9 @@ def verify(
     {"m": 512}; `steps_only` leaves the experiments out; `sufficient` looks for minimal sets of
     assumptions; `jobs` is the number of processes, unless
     an `executor` of concurrent.futures does the work. `resume` goes on with such a run that was cut
-    off: what is finished is journalled.
+    off: what is finished is journalled. With a `backend` (varlaw.checks.compiled.backends.Backend)
+    laws are measured a second time, by experiments compiled from their derivations, on that array
+    library and device.
     `on_law` is called with each law's report as it is finished, `progress` with what is being
     done, how much of it is done, and how much there is. Raises UnknownLaw, or ValueError for an
     option out of range.
@@ -86,6 +90,7 @@ def verify(
         sufficient=sufficient,
         executor=executor,
         resume=resume,
+        backend=backend,
         progress=progress,
         on_law=on_law,
     )
@@ -193,7 +198,8 @@ def _details(law: LawReport) -> Iterator[str]:
         yield f"  sufficient: {'; '.join(group) or 'nothing'}"
     for measured in law.measured:
         how = f"{measured.interval} interval, {measured.replicates} replicates"
-        yield f"  {_told(measured)} ({how}, {measured.sampler} sampler)"
+        how += f", {measured.sampler} sampler, {measured.backend}; numbers: {measured.streams}"
+        yield f"  {_told(measured)} ({how})"
         for name, value, verdict in measured.neighbours:
             yield f"    against {name} = {value:.6g}: {verdict}"
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from varlaw.checks.compiled.backends import Backend
 from varlaw.checks.experiments.moments import Number
 from varlaw.checks.experiments.registry import Draws, LimitTrial, Trial
 from varlaw.checks.journal import Journal
@@ -40,6 +41,7 @@ class Task:
     tolerance: float
     seed: int
     budget: int
+    backend: Backend | None = None  # of a compiled experiment
 
     @property
     def key(self) -> tuple[str, str, str]:
@@ -107,7 +109,7 @@ def measure_trial(
                 return _measure_limit(task, trial, journal)
             return _measure_mean(task, trial, journal)
         except NoInterval as error:
-            return _undecided(task, trial, str(error))
+            return undecided(task, trial, str(error))
 
 
 def _measure_mean(task: Task, trial: Trial, journal: Journal | None) -> Measurement:
@@ -117,14 +119,14 @@ def _measure_mean(task: Task, trial: Trial, journal: Journal | None) -> Measurem
         trial.spread, claimed, task.tolerance, task.alpha, absolute=absolute
     )
     if why := _over_budget(size, trial, task):
-        return _undecided(task, trial, why)
+        return undecided(task, trial, why)
 
     def verdict(interval: Interval, value: float) -> Verdict:
         return judge(interval, value, task.tolerance, absolute=absolute)
 
     series = Series(trial, task.key, task.seed, task.alpha, size, journal)
     sequence = series.sequence
-    found = _undecided(task, trial, WIDE)
+    found = undecided(task, trial, WIDE)
     for look in series.looks(task.budget):
         series.grow(look)
         if abs(sequence.estimate - claimed) < sequence.half_width > margin:
@@ -147,9 +149,9 @@ def _measure_limit(task: Task, trial: LimitTrial, journal: Journal | None) -> Me
         aim = margin * abs(claimed) * min(1.0, task.tolerance / 0.01)
         planned = part.method.planned_size(part.spread, 0.0, task.tolerance, alpha, absolute=aim)
         if why := _over_budget(planned, part, task):
-            return _undecided(task, trial, f"at size {size}: {why}")
+            return undecided(task, trial, f"at size {size}: {why}")
         made.append(Series(part, (*task.key, size), task.seed, alpha, planned, journal))
-    found = _undecided(task, trial, WIDE)
+    found = undecided(task, trial, WIDE)
     for looks in zip(*(series.looks(task.budget) for series in made), strict=False):
         for series, look in zip(made, looks, strict=True):
             series.grow(look)
@@ -248,7 +250,8 @@ def _measured(
     )
 
 
-def _undecided(task: Task, trial: Trial | LimitTrial, why: str) -> Measurement:
+def undecided(task: Task, trial: Trial | LimitTrial, why: str) -> Measurement:
+    """The record of a trial that told nothing."""
     return Measurement(
         task.quantity,
         task.weights,

@@ -12,6 +12,8 @@ from varlaw.console import Exit, between, colour, complain, formats, pairs, say,
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
+    from varlaw.checks.compiled.backends import Backend
+
 CONNECT = 10  # seconds to wait for a scheduler
 
 
@@ -61,6 +63,22 @@ CONNECT = 10  # seconds to wait for a scheduler
     metavar="dask://HOST:PORT",
     help="Where to do the work instead: a Dask cluster whose workers have varlaw.",
 )
+@click.option(
+    "--backend",
+    metavar="numpy|torch|cupy|jax",
+    help="Measure a second time, compiled from the derivations, on this array library.",
+)
+@click.option("--device", metavar="NAME", help="Device of the backend, such as cuda:0.")
+@click.option(
+    "--dtype",
+    metavar="float64|float32|float16",
+    help="Type of numbers of the backend; float64 unless given. Sums are accumulated in float64.",
+)
+@click.option(
+    "--streams",
+    metavar="numpy|own",
+    help="Random numbers for the backend: NumPy's, moved to it, or its own generator's.",
+)
 @click.option("--resume", is_flag=True, help="Go on with the same run, cut off before its end.")
 @click.option("--steps-only", is_flag=True, help="Prove the steps, measure nothing.")
 @click.option(
@@ -85,6 +103,7 @@ def verify(laws: tuple[str, ...], form: str, verbose: bool, **options: Any) -> E
         else:
             say(evidence.text(report, width(), verbose, colour()), colour())
 
+    backend = _backend(*(options.pop(name) for name in ("backend", "device", "dtype", "streams")))
     wanted = list(dict.fromkeys(laws))
     finished: list[LawReport] = []
     try:
@@ -94,6 +113,7 @@ def verify(laws: tuple[str, ...], form: str, verbose: bool, **options: Any) -> E
                 progress=progress,
                 on_law=finished.append,
                 executor=executor,
+                backend=backend,
                 sufficient=verbose or form == "json",
                 **options,
             )
@@ -108,6 +128,22 @@ def verify(laws: tuple[str, ...], form: str, verbose: bool, **options: Any) -> E
         raise
     present(report)
     return evidence.exit_code(report)
+
+
+def _backend(
+    name: str | None, device: str | None, dtype: str | None, streams: str | None
+) -> "Backend | None":
+    """The backend of compiled measurements, None if there are to be none, or a usage error."""
+    if name is None:
+        if device or dtype or streams:
+            raise click.UsageError("--device, --dtype and --streams go with --backend")
+        return None
+    from varlaw.checks.compiled.backends import Backend
+
+    try:
+        return Backend(name, device or "", dtype or "float64", streams or "numpy")
+    except ValueError as error:
+        raise click.UsageError(str(error)) from error
 
 
 @contextmanager
