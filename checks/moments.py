@@ -18,7 +18,7 @@ from flint import fmpq
 from sympy import Add, Basic, Expr, Function, Integer, Mul, NumberSymbol, Pow, Symbol
 
 from varlaw.checks.means import Means, NotCovered, holds_entry
-from varlaw.checks.polynomials import ONE, ZERO, Monomial, Polynomial
+from varlaw.checks.polynomials import ONE, ZERO, Monomial, Polynomial, Power
 from varlaw.symbolic.activation import Activation
 from varlaw.symbolic.arrays import Entry, Moment, RandomArray
 from varlaw.symbolic.gradients import gradient
@@ -184,7 +184,7 @@ class Writer:
         if any(r.free_bounds & set(e.bound) for r in e.ranges):
             raise NotCovered(f"a bound of {e} depends on another index")
         rows = interchangeable(e)
-        if rows and len(rows) > 2:
+        if rows and len(rows) > 1:
             spans = [self._span(self._range_of(e, index), at) for index in rows[0]]
             points = list(product(*spans))
             for chosen in combinations_with_replacement(points, len(rows)):
@@ -247,11 +247,11 @@ def interchangeable(e: IndexSum) -> list[tuple[Symbol, ...]]:
     return found
 
 
-def _fraction(value: fmpq) -> Fraction:
-    return Fraction(int(value.p), int(value.q))
+def _fraction(value: fmpq) -> Power:
+    return int(value.p) if value.q == 1 else Fraction(int(value.p), int(value.q))
 
 
-def _settled(inner: Polynomial, exponent: Fraction) -> Polynomial:
+def _settled(inner: Polynomial, exponent: Power) -> Polynomial:
     if not inner.terms:
         if exponent > 0:
             return inner
@@ -259,7 +259,7 @@ def _settled(inner: Polynomial, exponent: Fraction) -> Polynomial:
     return inner.power(exponent)
 
 
-def _symbolic_power(inner: Polynomial, monomial: Monomial, coefficient: Fraction) -> Polynomial:
+def _symbolic_power(inner: Polynomial, monomial: Monomial, coefficient: Power) -> Polynomial:
     """inner^(coefficient * monomial), one atom for each atom or prime of the base."""
     result = Polynomial.number(1)
     if len(inner.terms) == 1:

@@ -7,7 +7,8 @@ from typing import Any
 
 from flint import fmpq
 
-Monomial = frozenset[tuple[Any, Fraction]]
+Power = Fraction | int  # whole powers as int, which hash and add faster
+Monomial = frozenset[tuple[Any, Power]]
 ONE: Monomial = frozenset()
 ZERO = fmpq(0)
 
@@ -26,8 +27,8 @@ class Polynomial:
         return Polynomial({ONE: fmpq(value)})
 
     @staticmethod
-    def atom(name: Hashable, exponent: Fraction | int = 1) -> "Polynomial":
-        return Polynomial({frozenset({(name, Fraction(exponent))}): fmpq(1)})
+    def atom(name: Hashable, exponent: Power = 1) -> "Polynomial":
+        return Polynomial({frozenset({(name, exponent)}): fmpq(1)})
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Polynomial) and self.terms == other.terms
@@ -57,8 +58,10 @@ class Polynomial:
     def scaled(self, factor: fmpq | int) -> "Polynomial":
         return Polynomial({m: c * factor for m, c in self.terms.items()})
 
-    def power(self, exponent: Fraction) -> "Polynomial":
+    def power(self, exponent: Power) -> "Polynomial":
         """The power; a sum of several terms to an exponent that is no natural number is an atom."""
+        if exponent.denominator == 1:
+            exponent = int(exponent)
         if exponent.denominator == 1 and exponent >= 0 and len(self.terms) != 1:
             result = Polynomial.number(1)
             for _ in range(int(exponent)):
@@ -87,11 +90,11 @@ def times(left: Monomial, right: Monomial) -> Monomial:
         return left or right
     powers = dict(left)
     for atom, exponent in right:
-        powers[atom] = powers.get(atom, Fraction(0)) + exponent
+        powers[atom] = powers.get(atom, 0) + exponent
     return frozenset((a, e) for a, e in powers.items() if e)
 
 
-def root(number: fmpq, exponent: Fraction) -> Polynomial:
+def root(number: fmpq, exponent: Power) -> Polynomial:
     """number^exponent: exact where it is rational, else a product of powers of primes."""
     if exponent.denominator == 1:
         return Polynomial.number(number ** int(exponent))
@@ -124,7 +127,7 @@ def _reduced(value: Polynomial) -> Polynomial:
     return total
 
 
-def _reducible(atom: Any, exponent: Fraction) -> bool:
+def _reducible(atom: Any, exponent: Power) -> bool:
     if not isinstance(atom, tuple):
         return False
     if atom[0] == "prime":
