@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cache, lru_cache
-from itertools import combinations
+from itertools import chain, combinations
 from typing import Any
 
-from sympy import Basic, Expr, Function, Symbol, nan
+from sympy import Basic, Expr, Function, Rational, Symbol, nan
 
 from varlaw.checks.algebra import equal, opened
 from varlaw.checks.enumeration import Enumerator
@@ -22,6 +22,11 @@ from varlaw.symbolic.strategy import normal_form
 from varlaw.symbolic.terms import Delta, Expectation, IndexSum, Indicator, Slope, indicator
 
 Claim = tuple[Expr, Expr]
+CHOICES = (  # values of symbols, tried in turn until both sides can be computed
+    (),  # solved from the moments of the models
+    (Rational(3, 5), Rational(5, 13), Rational(8, 17)),  # 1 - v^2 is a square
+    (Rational(9, 25), Rational(16, 25), Rational(25, 169)),  # v and 1 - v are squares
+)
 
 
 def claims(derivation: Derivation) -> list[Claim]:
@@ -263,7 +268,12 @@ def _values(
         s for s in start.free_symbols | end.free_symbols if isinstance(s, Symbol)
     } | _declared_symbols(arrays)
     least = max((int(k) for e in start.atoms(Entry) for k in e.indices if k.is_Integer), default=1)
-    for world in worlds(arrays, assumption, free - set(dims), dims):
+    covered = False
+    for world in chain.from_iterable(
+        worlds(arrays, assumption, free - set(dims), dims, values)
+        for values in CHOICES
+        if not covered
+    ):
         if any(size < least for size in world.sizes.values()):
             continue
         for indices in places:
@@ -275,6 +285,7 @@ def _values(
                 found = Enumerator(world, indices, memory)
                 left, right = found.exact(start), found.exact(end)
                 if not left.has(nan) and not right.has(nan):  # 0/0 says nothing
+                    covered = True
                     yield world, indices, left, right
             except NotCovered:
                 continue

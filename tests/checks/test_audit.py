@@ -7,7 +7,7 @@ import pytest
 from sympy import Integer, Symbol
 
 from varlaw.checks.audit import audit, claims, counter_example, sufficient
-from varlaw.checks.worlds import FACTOR, NORMAL, OFFSET, SKEWED, SYMMETRIC
+from varlaw.checks.tables import FACTOR, NORMAL, OFFSET, SKEWED, SYMMETRIC
 from varlaw.derivations.catalogue import entries, find, parse_assumption
 from varlaw.symbolic.arrays import arrays_in
 from varlaw.symbolic.assumptions import Assumption, Kind
