@@ -1,6 +1,6 @@
 """Exact polynomials in arbitrary atoms, with rational exponents; nothing but arithmetic."""
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from fractions import Fraction
 from math import gcd, lcm
 from typing import Any
@@ -92,6 +92,25 @@ def times(left: Monomial, right: Monomial) -> Monomial:
     for atom, exponent in right:
         powers[atom] = powers.get(atom, 0) + exponent
     return frozenset((a, e) for a, e in powers.items() if e)
+
+
+def multiplied(factors: Iterable[Polynomial]) -> Polynomial:
+    """The product; all factors of one term are joined at once."""
+    powers: dict[Any, Power] = {}
+    number, rest = fmpq(1), []
+    for factor in factors:
+        if len(factor.terms) != 1:
+            rest.append(factor)
+            continue
+        ((monomial, coefficient),) = factor.terms.items()
+        number *= coefficient
+        for atom, exponent in monomial:
+            powers[atom] = powers.get(atom, 0) + exponent
+    joined = frozenset((a, e) for a, e in powers.items() if e)
+    result = _reduced(Polynomial({joined: number}))
+    for factor in rest:
+        result = result * factor
+    return result
 
 
 def root(number: fmpq, exponent: Power) -> Polynomial:
