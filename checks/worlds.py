@@ -6,9 +6,8 @@ independent seed. A declared variance is met by a scale, and by other odds where
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import combinations, cycle, product
-from fractions import Fraction
 from functools import lru_cache
+from itertools import combinations, count, cycle, product
 from math import comb
 
 from flint import fmpq
@@ -267,10 +266,14 @@ def _scale(array: RandomArray, given: Mapping[Basic, Basic]) -> tuple[fmpq, fmpq
     value = opened(declared).xreplace(given)
     if not value.is_Rational or value <= 0:
         return fmpq(2 + sum(map(ord, str(declared))) % 3), fmpq(1)
-    root = sqrt(value)
-    near = root if root.is_Rational else Fraction(float(root)).limit_denominator(30)
-    scale = fmpq(int(near.numerator), int(near.denominator))
-    return scale, (fmpq(int(value.p), int(value.q)) / scale**2 if scale else fmpq(1))
+    root, wanted = sqrt(value), fmpq(int(value.p), int(value.q))
+    if root.is_Rational:
+        return fmpq(int(root.p), int(root.q)), fmpq(1)
+    for bottom in count(1):  # the simplest fraction near the root
+        scale = fmpq(round(float(root) * bottom), bottom)
+        if scale and fmpq(5, 6) <= wanted / scale**2 <= fmpq(7, 6):
+            break
+    return scale, wanted / scale**2
 
 
 def _symbol_values(
