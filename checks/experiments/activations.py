@@ -255,8 +255,8 @@ def selu_alpha(case: Case) -> Trial:
     alpha = float(case.claim())
     below = exp(0.5) * ndtr(-1.0) - 0.5  # E[e^z - 1; z < 0]
     wrong = {f"alpha = {other}": (other - alpha) * below for other in (1, 1.5, 2)}
-    square = 0.5 + alpha**2 / 2
-    return over_units(case, lambda z: elu(z, alpha), square, 0, wrong, scale=1.0)
+    square, above = 0.5 + alpha**2 / 2, 1 / sqrt(2 * pi)  # E[z; z > 0], which the rest cancels
+    return over_units(case, lambda z: elu(z, alpha), square, 0, wrong, scale=above)
 
 
 @experiment(law="selu-lambda", quantity="lambda^2 E[elu(z, alpha)^2]", weights=NORMAL)
