@@ -105,7 +105,11 @@ def gain_second_moment(case: Case) -> Trial:
         lambda y: y**2,
         [gain**2 / fan_in * y**2 for y in units()],
     )
-    wrong = {"gain 1": q, "gain 1/sqrt(Var h)": q / (q - exact(FEATURES.moment(1)) ** 2)}
+    wrong = {
+        "gain 1/sqrt(Var h)": q / (q - exact(FEATURES.moment(1)) ** 2),
+        "gain sqrt(M), multiplied": 1 / q**2,
+        "gain sqrt(2), as for ReLU": 1 / (2 * q),
+    }
     return Trial(draw, numbers, 1, spread, wrong)
 
 
@@ -148,7 +152,12 @@ def gain_relu_variance(case: Case) -> Trial:
 
     # E[(h - k)^4] <= 2 E[h^4] + 6 E[h^2]^2, less the products with an odd power, which are positive
     square = gain**4 * (2 * value("relu(x)^4") + 6 * value("relu(x)^2") ** 2) / 4
-    wrong = {"gain sqrt(2)": gain**2 / 2, "gain 1": gain**2}
+    wrong = {
+        "gain sqrt(2)": gain**2 / 2,
+        "gain 1": gain**2,
+        "gain sqrt(2/(1 - 2/pi))": gain**2 * (1 - 2 / pi) / 2,
+        "gain 2/(1 - 1/pi), its square": 1 / gain**2,
+    }
     spread = (square - 1) / (WIDTH // 2)
     return Trial(draw, len(INPUT) * WIDTH, 1, spread, _all_exact(wrong))
 
@@ -156,7 +165,12 @@ def gain_relu_variance(case: Case) -> Trial:
 @experiment(law="gelu-second-moment", quantity="E[gelu(z)^2]", weights=NORMAL, v=Fraction(5, 2))
 def gelu_second_moment(case: Case) -> Trial:
     v = case["v"]
-    wrong = {"v/2, as for ReLU": v / 2, "v times that at v = 1": float(v) * value("gelu(x)^2")}
+    wrong = {
+        "v/2, as for ReLU": v / 2,
+        "v times that at v = 1": float(v) * value("gelu(x)^2"),
+        "the variance": value("gelu(x)^2", v) - value("gelu(x)", v) ** 2,
+        "v for the std": value("gelu(x)^2", v**2),
+    }
     return over_units(
         case, lambda z: gelu(z) ** 2, value("gelu(x)^4", v), case.claim(), wrong, variance=v
     )
@@ -184,12 +198,18 @@ def gelu_instability(case: Case) -> Trial:
     """The slope of v -> g^2 E[f(sqrt(v) z)^2] at v = 1, differentiated inside the mean."""
     gain = found("gain-gelu")
     square = gain**4 * value("(x*gelu(x)*gelu'(x))^2")
+    alone = value("x*gelu(x)*gelu'(x)")
     return over_units(
         case,
         lambda z: gain**2 * z * gelu(z) * gelu_slope(z),
         square,
         case.claim(),
-        {"1, as for ReLU": 1, "g^2 E[f'^2]": gain**2 * value("gelu'(x)^2")},
+        {
+            "1, as for ReLU": 1,
+            "g^2 E[f'^2]": gain**2 * value("gelu'(x)^2"),
+            "without the gain": alone,
+            "by the std instead of the variance": 2 * gain**2 * alone,
+        },
     )
 
 
@@ -234,9 +254,9 @@ def sigmoid_tweak(case: Case) -> Trial:
 def selu_alpha(case: Case) -> Trial:
     alpha = float(case.claim())
     below = exp(0.5) * ndtr(-1.0) - 0.5  # E[e^z - 1; z < 0]
-    wrong = {f"alpha = {other}": (other - alpha) * below for other in (1, 1.5, 1.75)}
-    square = 0.5 + alpha**2 / 2
-    return over_units(case, lambda z: elu(z, alpha), square, 0, wrong, scale=1.0)
+    wrong = {f"alpha = {other}": (other - alpha) * below for other in (1, 1.5, 2)}
+    square, above = 0.5 + alpha**2 / 2, 1 / sqrt(2 * pi)  # E[z; z > 0], which the rest cancels
+    return over_units(case, lambda z: elu(z, alpha), square, 0, wrong, scale=above)
 
 
 @experiment(law="selu-lambda", quantity="lambda^2 E[elu(z, alpha)^2]", weights=NORMAL)
@@ -257,6 +277,11 @@ def selu_stability(case: Case) -> Trial:
         return np.asarray(scale**2 * z * elu(z, alpha) * slope)
 
     square = scale**4 * (1.5 + alpha**4 / 2)  # |elu| <= alpha and slope <= alpha e^z below 0
-    return over_units(
-        case, statistic, square, case.claim(), {"1, as for ReLU": 1, "lambda^2/2": scale**2 / 2}
-    )
+    gradients = scale**2 * (0.5 + alpha**2 * exp(2) * float(ndtr(-2.0)))
+    wrong = {
+        "1, as for ReLU": 1,
+        "lambda^2/2": scale**2 / 2,
+        "lambda^2 E[f'^2], of the gradients": gradients,
+        "without lambda": float(case.claim()) / scale**2,
+    }
+    return over_units(case, statistic, square, case.claim(), wrong)

@@ -63,7 +63,7 @@ def least_rate(law: str, layer: str, optimiser: str) -> Experiment:
         weights=SIGNS,
         n=16,
         a=THIRD,
-        A=HALF,
+        A=Fraction(3, 4),
         B=Fraction(1, 4),
     )
     def build(case: Case) -> Trial:

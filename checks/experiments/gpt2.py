@@ -83,7 +83,11 @@ def gpt2_stream(case: Case) -> Trial:
 
 @experiment(law="gpt2-stream-by-blocks", quantity="E[x_l^2]", weights=UNIFORM)
 def gpt2_stream_by_blocks(case: Case) -> Trial:
-    wrong = {"1/sqrt(24)": found("gpt2-stream"), "unscaled": found("gpt2-stream-unscaled")}
+    wrong = {
+        "1/sqrt(24)": found("gpt2-stream"),
+        "unscaled": found("gpt2-stream-unscaled"),
+        "constant": 2 * GPT2,
+    }
     return gpt2(case, 12**-0.5, wrong)
 
 

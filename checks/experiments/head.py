@@ -45,7 +45,12 @@ def head_bert(case: Case) -> Trial:
         return np.asarray((logits**2).mean(axis=0))
 
     spread = std**4 * width * (fourth - second**2)
-    wrong = {"not truncated": Fraction(192, 625), "0.554, its std": Fraction(554, 1000)}
+    wrong = {
+        "not truncated": Fraction(192, 625),
+        "0.554, its std": Fraction(554, 1000),
+        "the std truncated by gamma": Rational(width * (std * second) ** 2),
+        "of one feature": Rational(std**2 * second),
+    }
     return Trial(draw, width, Rational(float(case.claim()) ** 2), spread, wrong, work=2 * width)
 
 

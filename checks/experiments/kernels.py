@@ -78,7 +78,7 @@ def nngp_erf(case: Case) -> Trial:
     return product(case, erf, 1, wrong)
 
 
-@experiment(law="nngp-erf-slope", quantity="E[erf'(z) erf'(z_2)]", weights=NORMAL, q=Fraction(1, 2))
+@experiment(law="nngp-erf-slope", quantity="E[erf'(z) erf'(z_2)]", weights=NORMAL, q=Fraction(2))
 def nngp_erf_slope(case: Case) -> Trial:
     q, rho = case["q"], exact(ALONG)
 
@@ -90,7 +90,7 @@ def nngp_erf_slope(case: Case) -> Trial:
         "equal": 4 / Fraction(pi) / sqrt(1 + 4 * q),
         "1/((1 + 2 q)^2 - 4 q^2 rho^2)": 4 / Fraction(pi) / ((1 + 2 * q) ** 2 - 4 * q**2 * rho**2),
     }
-    return product(case, slope, (4 / pi) ** 2, wrong)
+    return product(case, slope, (4 / pi) ** 2 / sqrt(1 + 8 * q), wrong)  # E[slope^4]
 
 
 def tangent(rng: Generator, replicates: int, case: Case, inputs: tuple[Draws, Draws]) -> Draws:

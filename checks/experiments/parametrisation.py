@@ -229,5 +229,10 @@ def adam_incoherent(case: Case) -> Trial:
     n = case["n"]
     fourth = n * exact(INPUT.moment(4)) + 3 * n * (n - 1) * q**2
     spread = eta**4 * (fourth - (n * q) ** 2)
-    wrong = {"eta^2 n^2 q, as if coherent": eta**2 * n**2 * q, "eta^2 q": eta**2 * q}
+    wrong = {
+        "eta^2 n^2 q, as if coherent": eta**2 * n**2 * q,
+        "eta^2 q": eta**2 * q,
+        "eta^2 n, without the inputs": eta**2 * n,
+        "eta n q": eta * n * q,
+    }
     return Trial(draw, 2 * size, case.claim(q=q), spread, wrong)

@@ -89,7 +89,11 @@ def attention_t5(case: Case) -> Trial:
 @experiment(law="attention-fused-xavier", quantity="Var(q.k)/d", weights=SYMMETRIC, m=4, d=4)
 def attention_fused_xavier(case: Case) -> Trial:
     variance = 2 / (case["m"] + 3 * case["m"])
-    wrong = {"1, as if apart": 1, "1/2, as the weights": Fraction(1, 2)}
+    wrong = {
+        "1, as if apart": 1,
+        "1/2, as the weights": Fraction(1, 2),
+        "1/9, by the fan-out alone": Fraction(1, 9),
+    }
     return projected(case, variance, variance / case["d"], case.claim(), wrong)
 
 
@@ -176,7 +180,12 @@ def attention_correlated_second(case: Case) -> Trial:
 def attention_mup(case: Case) -> Trial:
     rho, width = case["rho"], case["d"]
     whole = power(case, 2, 1, {})
-    wrong = {"rho^2, as if d were infinite": rho**2, "1/d, as if independent": 1 / width}
+    wrong = {
+        "rho^2, as if d were infinite": rho**2,
+        "1/d, as if independent": 1 / width,
+        "rho^2 + 1/d": rho**2 + 1 / width,
+        "divided by sqrt(d)": width * case.claim(),
+    }
     return Trial(
         lambda rng, replicates: whole.draw(rng, replicates) / float(width) ** 2,
         whole.numbers,

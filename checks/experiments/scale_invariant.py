@@ -50,7 +50,11 @@ def scale_invariant_gradient(case: Case) -> Trial:
         x, w = drawn(case.weights, rng, case.size("n"), replicates)
         return np.asarray((w * slopes(x, w)).sum(axis=0))
 
-    wrong = {"y, as for a layer without normalisation": Fraction(1), "-y": Fraction(-1)}
+    wrong = {
+        "y, as for a layer without normalisation": Fraction(1),
+        "-y": Fraction(-1),
+        "2 y, as for a quadratic one": Fraction(2),
+    }
     return Trial(draw, 2 * case.size("n"), case.claim(), 0, wrong, scale=1.0)
 
 

@@ -88,7 +88,11 @@ def attention_output(case: Case) -> Trial:
         return np.asarray((weights * values).sum(axis=0) ** 2)
 
     claimed = case.claim({"p": p})
-    wrong = {"1, as of the values": 1, "1/n, as of an average": Fraction(1, n)}
+    wrong = {
+        "1, as of the values": 1,
+        "1/n, as of an average": Fraction(1, n),
+        "E[p^2], of one value": p.squares() / n,
+    }
     return Trial(draw, 2 * n, claimed, p.fourth(case) - p.squares() ** 2, wrong)
 
 
@@ -312,5 +316,9 @@ def softmax_largest_512(case: Case) -> Trial:
     def draw(rng: Generator, replicates: int) -> Draws:
         return np.asarray(rng.standard_normal((512, replicates)).max(axis=0))
 
-    wrong = {"sqrt(2 log n)": Rational(sqrt(2 * math.log(512))), "3": 3, "2": 2}
+    wrong = {
+        "sqrt(2 log n)": Rational(sqrt(2 * math.log(512))),
+        "sqrt(log n)": Rational(sqrt(math.log(512))),
+        "2": 2,
+    }
     return Trial(draw, 512, case.claim(), 1, wrong)

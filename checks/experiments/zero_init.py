@@ -97,10 +97,16 @@ def zero_last_layer(case: Case) -> Trial:
     weights=SYMMETRIC,
     d=4,
     n=3,
-    s=Fraction(1),
+    s=Fraction(2, 3),
 )
 def zero_last_layer_before(case: Case) -> Trial:
-    wrong = {"d g q s/2, as with random last layers": case["d"] * exact(G) * case["s"] / 2}
+    one = exact(G) * case["s"]
+    wrong = {
+        "d g q s/2, as with random last layers": case["d"] * one / 2,
+        "d g q s, without ReLU": case["d"] * one,
+        "n g q s/2": case["n"] * one / 2,
+        "g q s/2, of one unit": one / 2,
+    }
     return one_gradient(case, relu, float(case["s"]), 0.0, "u", 0.0, wrong)
 
 
@@ -127,6 +133,7 @@ def zero_first_layer_relu(case: Case) -> Trial:
     wrong = {
         "with slope 1/2 at 0": case["d"] * exact(G) * s / 4,
         "with slope 1 at 0": case["d"] * exact(G) * s,
+        "as with a random first layer": case["d"] * exact(G) * s / 2,
     }
     return Trial(draw, 2 * d + n * d, case.claim(), 0.0, wrong, scale=float(G))
 
@@ -206,10 +213,18 @@ def rezero(case: Case) -> Trial:
     return scalar_factor(case, "alpha", kurtosis * float(d * n * s * g) ** 2, wrong)
 
 
-@experiment(law="zero-gamma-before", quantity="E[(dl/dw)^2]", weights=ANY, d=4, n=3, s=Fraction(1))
+@experiment(
+    law="zero-gamma-before", quantity="E[(dl/dw)^2]", weights=ANY, d=4, n=3, s=Fraction(2, 3)
+)
 def zero_gamma_before(case: Case) -> Trial:
     """All gains alike, as one factor alpha = 0."""
-    return scalar_factor(case, "w", 0.0, {"g q, as at gamma = 1": exact(G)})
+    wrong = {
+        "g q, as at gamma = 1": exact(G),
+        "g q/4, as at gamma = 1/2": exact(G) / 4,
+        "n g q, of all inputs": case["n"] * exact(G),
+        "d g q s, as by alpha": case["d"] * exact(G) * case["s"],
+    }
+    return scalar_factor(case, "w", 0.0, wrong)
 
 
 @experiment(law="rezero-ramp", quantity="alpha_l/(eta p.F)", weights=CONTINUOUS, d=4, n=3, l=5)

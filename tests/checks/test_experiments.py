@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sympy import Expr, Rational
+from sympy import Expr, Rational, S
 
 from varlaw.checks.experiments import (
     LimitTrial,
@@ -82,7 +82,18 @@ for entry in catalogue.entries().values():
         ONE_LAW_OF_WEIGHTS[entry.name] = "is about one law of the weights"
     if entry.name in GAUSSIAN or entry.name in CONTINUOUS:
         ONE_LAW_OF_WEIGHTS[entry.name] = "assumes Gaussian weights, or weights without atoms"
-ZERO = {"residual-branch", "norm-radial-gradient"}  # no factor changes a claim of 0
+ZERO = {  # no factor changes a claim of 0, nor an exponent of 0
+    "mean-field-sgd-hidden",
+    "mup-adam-hidden",
+    "mup-sgd-hidden",
+    "mup-sgd-input",
+    "norm-radial-gradient",
+    "residual-branch",
+    "scale-invariant-gradient",
+    "zero-first-layer-relu",
+    "zero-gamma-before",
+    "zero-last-layer-before",
+}
 QUICK = Settings(tolerance=0.02, error_rate=1e-3)
 TASKS = plan(catalogue.entries(), QUICK)
 ONE_EACH = list({(t.law, t.quantity): t for t in TASKS}.values())  # with the last law of weights
@@ -153,23 +164,32 @@ def test_no_law_rests_on_conditional_sampling_alone() -> None:
 
 
 class Tampered(catalogue.Law):
-    """A law of the catalogue whose statement is wrong by a factor."""
+    """A law of the catalogue whose statement is wrong by a factor or a summand."""
 
-    def __init__(self, name: str, factor: Expr) -> None:
+    def __init__(self, name: str, factor: Expr, summand: Expr = S.Zero) -> None:
         law = catalogue.find(name)
         super().__init__(law.entry, law.build)
         object.__setattr__(self, "factor", factor)
+        object.__setattr__(self, "summand", summand)
 
     @property
     def statement(self) -> Any:
         true = self.derivation.statement
-        return relation(true.lhs, true.rhs * self.factor, sign_of(true))  # type: ignore[attr-defined]
+        wrong = true.rhs * self.factor + self.summand  # type: ignore[attr-defined]
+        return relation(true.lhs, wrong, sign_of(true))
 
 
 @pytest.mark.parametrize("name", sorted({e.law for e in experiments()} - ZERO))
 def test_a_factor_of_five_percent_is_refuted(name: str) -> None:
     fine = {"tolerance": 0.01} if name == "depth-he-drift" else {}  # its unit is larger than it
     found = measure(task(name, budget=1 << 32, **fine), Tampered(name, Rational(21, 20)))
+    assert found.verdict is Verdict.REFUTED, found
+
+
+@pytest.mark.parametrize("name", sorted(ZERO))
+def test_something_else_than_zero_is_refuted(name: str) -> None:
+    assert catalogue.find(name).statement.rhs == 0
+    found = measure(task(name), Tampered(name, S.One, Rational(1, 4)))
     assert found.verdict is Verdict.REFUTED, found
 
 
