@@ -45,11 +45,27 @@ class AssumptionReport:
 
 
 @dataclass(frozen=True)
+class FittedOrder:
+    """The error of a limit law, v(n) - limit = coefficient n^(-order), as fitted.
+
+    `values` are v(n) at the `sizes` n, each the estimate and its interval's ends; `low` and `high`
+    are those of the coefficient, `verdict` that on the order.
+    """
+
+    order: float
+    sizes: tuple[int, ...]
+    values: tuple[tuple[float, float, float], ...]
+    low: float
+    high: float
+    verdict: Verdict
+
+
+@dataclass(frozen=True)
 class Measurement:
     """One quantity, measured with one law of the weights, against the value that the law claims.
 
     `neighbours` are wrong laws, each with the verdict that the same interval gives: refuted, or
-    the experiment cannot tell right from wrong.
+    the experiment cannot tell right from wrong. `fit` is there for limit laws.
     """
 
     quantity: str
@@ -63,6 +79,7 @@ class Measurement:
     verdict: Verdict
     neighbours: tuple[tuple[str, float, Verdict], ...] = ()
     why: str = ""
+    fit: FittedOrder | None = None
 
 
 @dataclass(frozen=True)
@@ -134,6 +151,7 @@ def _law_json(law: LawReport) -> dict[str, Any]:
 
 def _measured_json(measured: Measurement) -> dict[str, Any]:
     found = asdict(measured) | {"verdict": str(measured.verdict)}
+    del found["fit"]
     found["neighbours"] = [
         {"name": name, "claimed": value, "verdict": str(verdict)}
         for name, value, verdict in measured.neighbours

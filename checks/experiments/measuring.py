@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -12,7 +12,7 @@ from varlaw.checks.experiments.moments import Number
 from varlaw.checks.experiments.registry import Draws, LimitTrial, Trial
 from varlaw.checks.journal import Journal
 from varlaw.checks.limits import Fit, order_fit
-from varlaw.checks.report import Measurement
+from varlaw.checks.report import FittedOrder, Measurement
 from varlaw.checks.sampling import stream
 from varlaw.checks.statistics import (
     CatoniSequence,
@@ -47,11 +47,12 @@ class Task:
     tolerance: float
     seed: int
     budget: int
+    point: tuple[str, ...] = ()  # of a grid, such as ("m=64",): every point has its own streams
 
     @property
-    def key(self) -> tuple[str, str, str]:
+    def key(self) -> tuple[str, ...]:
         """What the random streams depend on, beside the seed."""
-        return self.law, self.quantity, self.weights
+        return self.law, self.quantity, self.weights, *self.point
 
     @property
     def record(self) -> dict[str, Any]:
@@ -180,12 +181,22 @@ def _measure_limit(task: Task, trial: LimitTrial, journal: Journal | None) -> Me
             for order in trial.wrong_orders
         )
         verdict, why = _limit_verdict(fit, extrapolated, claimed, task.tolerance)
-        found = _measured(
-            task, trial, extrapolated[-1], fit.limit, verdict, neighbours + orders, why
+        found = replace(
+            _measured(task, trial, extrapolated[-1], fit.limit, verdict, neighbours + orders, why),
+            fit=_fitted(trial, fit, [series.mean for series in made], intervals),
         )
         if found.verdict is not Verdict.UNDECIDED:
             break
     return found
+
+
+def _fitted(
+    trial: LimitTrial, fit: Fit, means: list[float], intervals: list[Interval]
+) -> FittedOrder:
+    """What was measured at each size, and the coefficient of the error."""
+    values = tuple((m, i.low, i.high) for m, i in zip(means, intervals, strict=True))
+    b = fit.coefficient
+    return FittedOrder(trial.order, trial.sizes, values, b.low, b.high, fit.order)
 
 
 def _extrapolated(trial: LimitTrial, means: list[float]) -> list[float]:
