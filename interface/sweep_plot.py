@@ -17,6 +17,7 @@ from varlaw.checks.sweep import Reading, Sweep
 SUFFIXES = (".png", ".svg", ".pdf")
 MARKERS = "osD^v"
 MOST_NAMED = 8  # curves with a name each in the legend
+SMALL = {"markersize": 4, "elinewidth": 1, "capsize": 2}
 WIDE = 10  # a range of this ratio is wide
 # Fixed where the libraries would write a date: the same sweep is the same file.
 METADATA = {".png": None, ".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
@@ -50,6 +51,13 @@ class Curve:
             if all(number is not None and math.isfinite(number) for number in numbers):
                 yield (x, *map(float, numbers), m.claimed)  # type: ignore[arg-type, misc]
 
+    def finite(self) -> Iterator[tuple[int, float, float]]:
+        """Of a limit law whose size is x: sizes, and the interval at each."""
+        for x, reading in self.points:
+            fit = reading.measured.fit
+            if fit is not None and fit.sizes[0] == x:
+                yield from ((n, *ends) for n, (_, *ends) in zip(fit.sizes, fit.values, strict=True))
+
 
 def picture(sweep: Sweep, suffix: str) -> bytes:
     """The picture as the content of a file with this suffix."""
@@ -72,6 +80,9 @@ def picture(sweep: Sweep, suffix: str) -> bytes:
         _upper(grid[0][column], curves, quantity)
         _lower(grid[1][column], curves, sweep.tolerance)
         _x_axis(grid[1][column], axis, sweep.axes[axis], curves)
+    handles = {h.get_label(): h for q in quantities for h in _legend(_curves(sweep, axis, q))}
+    style = {"ncols": 2 + 2 * len(quantities), "fontsize": "small", "frameon": False}
+    figure.legend(handles=list(handles.values()), loc="outside lower center", **style)
     figure.suptitle(f"{sweep.law}: {sweep.statement}"[:100], fontsize="medium")
     made = BytesIO()
     form = suffix.lower()
@@ -105,11 +116,11 @@ def _varies(sweep: Sweep, name: str, axis: str) -> bool:
 
 def _upper(axes: Any, curves: Sequence[Curve], quantity: str) -> None:
     """The law and what was measured."""
-    from matplotlib.lines import Line2D
-
     colours, markers = _styles(curves)
     for curve in curves:
         colour, marker = colours[curve], markers[curve.weights]
+        for size, low, high in curve.finite():
+            axes.vlines(size, low, high, color=colour, linewidth=4, alpha=0.5)
         if line := curve.claimed():
             axes.plot(*zip(*line, strict=True), color="black", linewidth=1, zorder=1)
         if points := list(curve.measured()):
@@ -121,22 +132,26 @@ def _upper(axes: Any, curves: Sequence[Curve], quantity: str) -> None:
     if values and min(values) > 0 and max(values) >= WIDE * min(values):
         axes.set_yscale("log")
     axes.set_ylabel(quantity)
-    shown = [Line2D([], [], color="black", linewidth=1, label="law")]
-    names = {c.name: colours[c] for c in curves if c.name}
-    if len(names) <= MOST_NAMED:
-        shown += [Line2D([], [], color=c, linewidth=4, label=n) for n, c in names.items()]
-    shown += [
-        Line2D([], [], marker=markers[c.weights], linestyle="", label=f"{c.weights} weights",
-               color="grey" if names else colours[c])
-        for c in {c.weights: c for c in curves}.values()
-    ]  # fmt: skip
-    axes.legend(handles=shown, fontsize="small", frameon=False)
     missing = sum(len(c.points) - len(list(c.measured())) for c in curves)
     if missing:
         axes.set_title(f"{missing} of the points not measured", fontsize="small", color="grey")
 
 
-SMALL = {"markersize": 4, "elinewidth": 1, "capsize": 2}
+def _legend(curves: Sequence[Curve]) -> list[Any]:
+    """The law, the other parameters as colours where they vary, the laws of the weights."""
+    from matplotlib.lines import Line2D
+
+    colours, markers = _styles(curves)
+    names = {c.name: colours[c] for c in curves if c.name}
+    shown = [Line2D([], [], color="black", linewidth=1, label="law")]
+    if any(True for curve in curves for _ in curve.finite()):
+        shown.append(Line2D([], [], color="grey", linewidth=4, alpha=0.5, label="at finite size"))
+    if len(names) <= MOST_NAMED:
+        shown += [Line2D([], [], color=c, linewidth=4, label=n) for n, c in names.items()]
+    for weights, colour in {c.weights: colours[c] for c in curves}.items():
+        style = {"marker": markers[weights], "color": "grey" if names else colour}
+        shown.append(Line2D([], [], linestyle="", label=f"{weights} weights", **style))
+    return shown
 
 
 def _lower(axes: Any, curves: Sequence[Curve], tolerance: float) -> None:
@@ -179,7 +194,7 @@ def _styles(curves: Sequence[Curve]) -> tuple[dict[Curve, Any], dict[str, str]]:
     from matplotlib import colormaps
 
     names = list(dict.fromkeys(curve.name for curve in curves))
-    weights = list(dict.fromkeys(curve.weights for curve in curves))
+    weights = sorted({curve.weights for curve in curves})
     markers = {w: MARKERS[k % len(MARKERS)] for k, w in enumerate(weights)}
     if len(names) > 1:
         scale = colormaps["viridis"].resampled(len(names) + 1)
