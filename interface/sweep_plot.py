@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from io import BytesIO
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +17,12 @@ from varlaw.checks.sweep import Reading, Sweep
 SUFFIXES = (".png", ".svg", ".pdf")
 MARKERS = "osD^v"
 MOST_NAMED = 8  # curves with a name each in the legend
-SMALL = {"markersize": 4, "elinewidth": 1, "capsize": 2}
 WIDE = 10  # a range of this ratio is wide
 # Fixed where the libraries would write a date: the same sweep is the same file.
 METADATA = {".png": None, ".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
+
+
+Five = tuple[float, float, float, float, float]  # x, estimate, low, high, claimed
 
 
 def check(path: str) -> None:
@@ -43,20 +45,22 @@ class Curve:
         found = [(x, r.measured.claimed) for x, r in self.points]
         return [(x, value) for x, value in found if math.isfinite(value)]
 
-    def measured(self) -> Iterator[tuple[float, float, float, float, float]]:
-        """x, estimate, low, high, claimed."""
+    def measured(self) -> Iterator[Five]:
+        """The points that were measured."""
         for x, reading in self.points:
             m = reading.measured
-            numbers = m.estimate, m.low, m.high
-            if all(number is not None and math.isfinite(number) for number in numbers):
-                yield (x, *map(float, numbers), m.claimed)  # type: ignore[arg-type, misc]
+            if m.estimate is None or m.low is None or m.high is None:
+                continue
+            if all(map(math.isfinite, (m.estimate, m.low, m.high))):
+                yield x, m.estimate, m.low, m.high, m.claimed
 
     def finite(self) -> Iterator[tuple[int, float, float]]:
         """Of a limit law whose size is x: sizes, and the interval at each."""
         for x, reading in self.points:
             fit = reading.measured.fit
             if fit is not None and fit.sizes[0] == x:
-                yield from ((n, *ends) for n, (_, *ends) in zip(fit.sizes, fit.values, strict=True))
+                ends = zip(fit.sizes, fit.values, strict=True)
+                yield from ((size, low, high) for size, (_, low, high) in ends)
 
 
 def picture(sweep: Sweep, suffix: str) -> bytes:
@@ -69,20 +73,25 @@ def picture(sweep: Sweep, suffix: str) -> bytes:
 
     axis = _axis(sweep)
     quantities = list(dict.fromkeys(r.measured.quantity for r in sweep.readings))
+    drawn = [_curves(sweep, axis, quantity) for quantity in quantities]
+    styles = Styles(tuple(chain(*drawn)))
     shape = (2, len(quantities))
     size = (1.2 + 5.2 * len(quantities), 6.4)
     heights = {"height_ratios": (3, 2)}
     figure, grid = pyplot.subplots(
         *shape, figsize=size, squeeze=False, sharex="col", layout="constrained", gridspec_kw=heights
     )
-    for column, quantity in enumerate(quantities):
-        curves = _curves(sweep, axis, quantity)
-        _upper(grid[0][column], curves, quantity)
-        _lower(grid[1][column], curves, sweep.tolerance)
-        _x_axis(grid[1][column], axis, sweep.axes[axis], curves)
-    handles = {h.get_label(): h for q in quantities for h in _legend(_curves(sweep, axis, q))}
-    style = {"ncols": 2 + 2 * len(quantities), "fontsize": "small", "frameon": False}
-    figure.legend(handles=list(handles.values()), loc="outside lower center", **style)
+    for column, curves in enumerate(drawn):
+        _upper(grid[0][column], curves, quantities[column], styles)
+        _lower(grid[1][column], curves, sweep.tolerance, styles)
+        _x_axis(grid[1][column], axis, sweep.axes[axis])
+    figure.legend(
+        handles=_legend(styles),
+        loc="outside lower center",
+        ncols=2 + 2 * len(quantities),
+        fontsize="small",
+        frameon=False,
+    )
     figure.suptitle(f"{sweep.law}: {sweep.statement}"[:100], fontsize="medium")
     made = BytesIO()
     form = suffix.lower()
@@ -114,21 +123,51 @@ def _varies(sweep: Sweep, name: str, axis: str) -> bool:
     return name != axis and len(sweep.axes[name]) > 1
 
 
-def _upper(axes: Any, curves: Sequence[Curve], quantity: str) -> None:
+class Styles:
+    """How curves are told apart: by colour and marker, the same in all panels."""
+
+    def __init__(self, curves: Sequence[Curve]) -> None:
+        self.curves = curves
+        self.names = list(dict.fromkeys(curve.name for curve in curves if curve.name))
+        self.weights = list(dict.fromkeys(curve.weights for curve in curves))
+
+    def colour(self, name: str, weights: str) -> Any:
+        """Of the other parameters where they vary, else of the law of the weights."""
+        from matplotlib import colormaps
+
+        if self.names:
+            share = self.names.index(name) / len(self.names) if name else 0.0
+            return colormaps["viridis"](share)
+        return f"C{self.weights.index(weights)}"
+
+    def marker(self, weights: str) -> str:
+        return MARKERS[self.weights.index(weights) % len(MARKERS)]
+
+
+def _draw(axes: Any, points: Sequence[Five], curve: Curve, styles: Styles) -> None:
+    """Estimates with their intervals, and a band through these."""
+    if not points:
+        return
+    x, estimate, low, high, _ = zip(*points, strict=True)
+    colour = styles.colour(curve.name, curve.weights)
+    axes.fill_between(x, low, high, color=colour, alpha=0.25, linewidth=0)
+    below = [max(e - end, 0) for e, end in zip(estimate, low, strict=True)]
+    above = [max(end - e, 0) for e, end in zip(estimate, high, strict=True)]
+    style = {"fmt": styles.marker(curve.weights), "markersize": 4, "elinewidth": 1, "capsize": 2}
+    axes.errorbar(x, estimate, [below, above], color=colour, **style)
+
+
+def _upper(axes: Any, curves: Sequence[Curve], quantity: str, styles: Styles) -> None:
     """The law and what was measured."""
-    colours, markers = _styles(curves)
     for curve in curves:
-        colour, marker = colours[curve], markers[curve.weights]
+        colour = styles.colour(curve.name, curve.weights)
         for size, low, high in curve.finite():
             axes.vlines(size, low, high, color=colour, linewidth=4, alpha=0.5)
         if line := curve.claimed():
             axes.plot(*zip(*line, strict=True), color="black", linewidth=1, zorder=1)
-        if points := list(curve.measured()):
-            x, estimate, low, high, _ = zip(*points, strict=True)
-            axes.fill_between(x, low, high, color=colour, alpha=0.25, linewidth=0)
-            axes.errorbar(x, estimate, _errors(points), fmt=marker, color=colour, **SMALL)
-    values = [v for curve in curves for _, *vs, _ in curve.measured() for v in vs]
-    values += [value for curve in curves for _, value in curve.claimed()]
+        _draw(axes, list(curve.measured()), curve, styles)
+    values = [v for curve in curves for _, *found, _ in curve.measured() for v in found]
+    values += [v for curve in curves for _, v in curve.claimed()]
     if values and min(values) > 0 and max(values) >= WIDE * min(values):
         axes.set_yscale("log")
     axes.set_ylabel(quantity)
@@ -137,42 +176,35 @@ def _upper(axes: Any, curves: Sequence[Curve], quantity: str) -> None:
         axes.set_title(f"{missing} of the points not measured", fontsize="small", color="grey")
 
 
-def _legend(curves: Sequence[Curve]) -> list[Any]:
+def _legend(styles: Styles) -> list[Any]:
     """The law, the other parameters as colours where they vary, the laws of the weights."""
     from matplotlib.lines import Line2D
 
-    colours, markers = _styles(curves)
-    names = {c.name: colours[c] for c in curves if c.name}
-    shown = [Line2D([], [], color="black", linewidth=1, label="law")]
-    if any(True for curve in curves for _ in curve.finite()):
-        shown.append(Line2D([], [], color="grey", linewidth=4, alpha=0.5, label="at finite size"))
-    if len(names) <= MOST_NAMED:
-        shown += [Line2D([], [], color=c, linewidth=4, label=n) for n, c in names.items()]
-    for weights, colour in {c.weights: colours[c] for c in curves}.items():
-        style = {"marker": markers[weights], "color": "grey" if names else colour}
-        shown.append(Line2D([], [], linestyle="", label=f"{weights} weights", **style))
+    def entry(label: str, **style: Any) -> Line2D:
+        return Line2D([], [], label=label, **style)
+
+    shown = [entry("law", color="black", linewidth=1)]
+    if any(True for curve in styles.curves for _ in curve.finite()):
+        shown.append(entry("at finite size", color="grey", linewidth=4, alpha=0.5))
+    if len(styles.names) <= MOST_NAMED:
+        shown += [entry(n, color=styles.colour(n, ""), linewidth=4) for n in styles.names]
+    for weights in styles.weights:
+        colour = "grey" if styles.names else styles.colour("", weights)
+        marker = styles.marker(weights)
+        shown.append(entry(f"{weights} weights", linestyle="", marker=marker, color=colour))
     return shown
 
 
-def _lower(axes: Any, curves: Sequence[Curve], tolerance: float) -> None:
+def _lower(axes: Any, curves: Sequence[Curve], tolerance: float, styles: Styles) -> None:
     """What was measured over what is claimed, and the tolerance; differences where that is 0."""
     ratio = all(claimed != 0 for c in curves for *_, claimed in c.measured())
-    colours, markers = _styles(curves)
     for curve in curves:
-        points = [_compared(point, ratio) for point in curve.measured()]
-        if points:
-            x, estimate, low, high, _ = zip(*points, strict=True)
-            axes.fill_between(x, low, high, color=colours[curve], alpha=0.25, linewidth=0)
-            style = {"fmt": markers[curve.weights], "color": colours[curve], **SMALL}
-            axes.errorbar(x, estimate, _errors(points), **style)
+        _draw(axes, [_compared(point, ratio) for point in curve.measured()], curve, styles)
     axes.axhline(1 if ratio else 0, color="black", linewidth=1)
     if ratio:
         for edge in (1 - tolerance, 1 + tolerance):
             axes.axhline(edge, color="black", linewidth=0.8, linestyle=":")
     axes.set_ylabel(f"measured / law (dotted: ±{tolerance:g})" if ratio else "measured - law")
-
-
-Five = tuple[float, float, float, float, float]
 
 
 def _compared(point: Five, ratio: bool) -> Five:
@@ -183,26 +215,7 @@ def _compared(point: Five, ratio: bool) -> Five:
     return x, estimate / claimed, low, high, claimed
 
 
-def _errors(points: Sequence[Five]) -> list[list[float]]:
-    """How far the intervals reach below and above the estimates."""
-    below = [max(estimate - low, 0) for _, estimate, low, _, _ in points]
-    return [below, [max(high - estimate, 0) for _, estimate, _, high, _ in points]]
-
-
-def _styles(curves: Sequence[Curve]) -> tuple[dict[Curve, Any], dict[str, str]]:
-    """Colours by what the legend tells apart first, markers by the law of the weights."""
-    from matplotlib import colormaps
-
-    names = list(dict.fromkeys(curve.name for curve in curves))
-    weights = sorted({curve.weights for curve in curves})
-    markers = {w: MARKERS[k % len(MARKERS)] for k, w in enumerate(weights)}
-    if len(names) > 1:
-        scale = colormaps["viridis"].resampled(len(names) + 1)
-        return {curve: scale(names.index(curve.name)) for curve in curves}, markers
-    return {curve: f"C{weights.index(curve.weights)}" for curve in curves}, markers
-
-
-def _x_axis(axes: Any, name: str, values: Sequence[Value], curves: Sequence[Curve]) -> None:
+def _x_axis(axes: Any, name: str, values: Sequence[Value]) -> None:
     """Its scale follows the grid: logarithmic where the grid is evener so, or wide."""
     axes.set_xlabel(name)
     numbers = sorted(map(float, values))
