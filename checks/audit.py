@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import cache
 from itertools import combinations
 
-from sympy import Basic, Expr, Function, Symbol
+from sympy import Basic, Expr, Function, Symbol, nan
 
 from varlaw.checks.algebra import equal, opened
 from varlaw.checks.enumeration import Enumerator
@@ -18,7 +18,7 @@ from varlaw.symbolic.arrays import Entry, RandomArray, arrays_in
 from varlaw.symbolic.assumptions import Assumption, Kind
 from varlaw.symbolic.derivation import Derivation, RuleError
 from varlaw.symbolic.strategy import normal_form
-from varlaw.symbolic.terms import Expectation, IndexSum, Indicator, Slope, indicator
+from varlaw.symbolic.terms import Delta, Expectation, IndexSum, Indicator, Slope, indicator
 
 Claim = tuple[Expr, Expr]
 
@@ -26,9 +26,10 @@ Claim = tuple[Expr, Expr]
 def claims(derivation: Derivation) -> list[Claim]:
     """What a law claims before anything is required or solved: pairs of equal expressions.
 
-    The first expression and the last one equal to it; and what the lemmas of a limit say.
+    The first expression and the last one equal to it, from where gradients are worked out and
+    zeros put in; and what the lemmas of a limit say.
     """
-    last: Expr = derivation.start
+    first = last = derivation.start
     lemmas: list[Claim] = []
     for step in derivation.steps:
         if step.on_equations or step.relation != "=":
@@ -37,7 +38,8 @@ def claims(derivation: Derivation) -> list[Claim]:
             ]
             break
         last = step.after
-    return lemmas or [(derivation.start, last)]
+        first = last if step.checker in ("gradient", "vanishing") else first
+    return lemmas or [(first, last)]
 
 
 @cache
@@ -86,7 +88,7 @@ def _judge(
 
 
 def beyond(start: Expr, end: Expr, assumption: Assumption | None = None) -> bool:
-    """Whether no finite model can tell: functions of Gaussian variables, derivatives, orthogonality.
+    """Whether no finite model can tell: functions of Gaussian variables, derivatives, rotations.
 
     No finite model here has the moments of functions that are no polynomials, or rows of length 1.
     With an assumption: whether it speaks of one of these variables.
@@ -227,7 +229,9 @@ def _values(
                 ):
                     continue
                 found = Enumerator(world, indices)
-                yield world, indices, found.exact(start), found.exact(end)
+                left, right = found.exact(start), found.exact(end)
+                if not left.has(nan) and not right.has(nan):  # 0/0 says nothing
+                    yield world, indices, left, right
             except NotCovered:
                 continue
 
@@ -258,7 +262,13 @@ def _declared_symbols(arrays: Mapping[str, RandomArray]) -> set[Symbol]:
 
 
 def _places(start: Expr) -> list[dict[Basic, int]]:
-    """Values for the free indices: all 1, and all 2 (where entries may differ in law)."""
-    bound = {i for total in start.atoms(IndexSum) for i in total.bound}
-    free = sorted({s for e in opened(start).atoms(Entry) for s in e.free_symbols} - bound, key=str)
-    return [{s: value for s in free} for value in ((1, 2) if free else (1,))]
+    """Values for the free indices: all 1, and all 2 (where entries may differ in law).
+
+    An index that a Kronecker delta compares with others stays in every range, at 1.
+    """
+    whole = opened(start)
+    bound = {i for total in whole.atoms(IndexSum) for i in total.bound}
+    of_entries = {s for e in whole.atoms(Entry) for s in e.free_symbols}
+    free = sorted(of_entries & whole.free_symbols, key=str)
+    compared = {s: 1 for e in whole.atoms(Delta) for s in e.free_symbols - bound}
+    return [{s: value for s in free} | compared for value in ((1, 2) if free else (1,))]

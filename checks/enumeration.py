@@ -12,6 +12,7 @@ from varlaw.checks.worlds import Seed, World
 from varlaw.symbolic.activation import Activation
 from varlaw.symbolic.activations import leaky_relu, relu
 from varlaw.symbolic.arrays import Entry, Moment
+from varlaw.symbolic.gradients import gradient
 from varlaw.symbolic.sequences import Defined, IndexProduct, Named, Term
 from varlaw.symbolic.terms import (
     Covariance,
@@ -19,6 +20,7 @@ from varlaw.symbolic.terms import (
     Expectation,
     IndexSum,
     Indicator,
+    Slope,
     Variance,
 )
 
@@ -52,6 +54,8 @@ class Enumerator:
                 return _rational(self.world.moment(e.name, e.order))
             case Named() | Defined():
                 return self.exact(e.definition, at)
+            case Slope() if isinstance(e.args[1], Entry):
+                return self.exact(gradient(*e.args), at)
             case Delta():
                 left, right = self._writer._indices(e.args, at)
                 return Integer(1 if left == right else 0)
@@ -115,6 +119,8 @@ class Enumerator:
                     raise NotCovered("one seed with two laws")
         elif isinstance(e, (Named, Defined)):
             self._collect(e.definition, at, seeds)
+        elif isinstance(e, Slope) and isinstance(e.args[1], Entry):
+            self._collect(gradient(*e.args), at, seeds)
         elif isinstance(e, IndexSum):
             for _, values in self._writer._choices(e, at):
                 self._collect(e.summand, {**at, **values}, seeds)
@@ -135,6 +141,8 @@ class Enumerator:
                 return result + recipe.shift
             case Named() | Defined():
                 return self._on(e.definition, at, columns)
+            case Slope() if isinstance(e.args[1], Entry):
+                return self._on(gradient(*e.args), at, columns)
             case IndexSum():
                 return sum(
                     (

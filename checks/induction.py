@@ -29,7 +29,7 @@ def prove_recurrence(step: Step, arrays: Arrays) -> Finding:
         return Proof.REFUTED, f"{previous} is not what comes before {step.before.lhs}"
     if facts["initial"] != previous.subs(facts["index"], 0):
         return Proof.REFUTED, f"{facts['initial']} is not {previous} at layer 0"
-    base = _without_empty(value.subs(steps, 0), steps)
+    base = _without_empty(value.subs(steps, 0))
     if not is_zero(base - facts["initial"]):
         return Proof.REFUTED, f"base: at {steps} = 0 the form gives {base}, not {facts['initial']}"
     expected = facts["step"].subs(facts["index"], steps)
@@ -65,7 +65,7 @@ def _spread_in(slope: Expr, value: Expr) -> Expr:
     return (slope * value).expand()
 
 
-def _without_empty(e: Expr, steps: Symbol) -> Expr:
+def _without_empty(e: Expr) -> Expr:
     """Sums and products over nothing are 0 and 1."""
     return e.replace(
         lambda part: (
@@ -84,7 +84,7 @@ def _peeled(e: Expr) -> Expr:
     def last(total: IndexSum) -> Expr:
         (r,), (k,) = total.ranges, total.bound
         shorter = r.func(r.args[0], r.lower, r.upper - 1, r.args[3])
-        return IndexSum(total.summand, shorter) + total.summand.subs(k, r.upper)
+        return IndexSum(total.summand, shorter) + _without_empty(total.summand.subs(k, r.upper))
 
     e = e.replace(lambda part: isinstance(part, IndexSum), last)
     return e.replace(

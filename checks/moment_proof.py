@@ -33,7 +33,7 @@ def prove_moments(step: Step, arrays: Mapping[str, RandomArray]) -> Finding:
         if apart:
             return Proof.REFUTED, f"the two sides differ as moment polynomials at {apart}"
         few = {dim: min(points, 2) for dim, points in needed.items()}
-        apart = _difference(before, after, recorded(arrays, step.assumptions), few)
+        apart = _difference(before, after, recorded(_present(step, arrays), step.assumptions), few)
         if apart:
             return Proof.REFUTED, f"needs more than the assumptions it records: see {apart}"
     except NotCovered as error:
@@ -56,6 +56,13 @@ def _difference(
                 shown = ", ".join(f"{s} = {v}" for s, v in sorted(at.items(), key=str))
                 return shown or "one point"
     return ""
+
+
+def _present(step: Step, arrays: Mapping[str, RandomArray]) -> dict[str, RandomArray]:
+    """The arrays of the step and those they depend on: others say nothing about it."""
+    names = {a.name for side in (step.before, step.after) for a in side.atoms(RandomArray)}
+    names |= {near for name in names if name in arrays for near in arrays[name].depends}
+    return {name: array for name, array in arrays.items() if name in names}
 
 
 def recorded(

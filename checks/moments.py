@@ -21,9 +21,18 @@ from varlaw.checks.means import Means, NotCovered, holds_entry
 from varlaw.checks.polynomials import ONE, ZERO, Monomial, Polynomial
 from varlaw.symbolic.activation import Activation
 from varlaw.symbolic.arrays import Entry, Moment, RandomArray
+from varlaw.symbolic.gradients import gradient
 from varlaw.symbolic.ranges import Range
 from varlaw.symbolic.sequences import Branch, Defined, IndexProduct, Named, Term
-from varlaw.symbolic.terms import Covariance, Delta, Expectation, IndexSum, Indicator, Variance
+from varlaw.symbolic.terms import (
+    Covariance,
+    Delta,
+    Expectation,
+    IndexSum,
+    Indicator,
+    Slope,
+    Variance,
+)
 
 __all__ = ["NotCovered", "Writer", "interchangeable"]
 
@@ -82,6 +91,8 @@ class Writer:
                 return Polynomial.atom(("function", type(e).__name__, inside, rest))
             case Function() | NumberSymbol():
                 return self._function(e, at)
+            case Slope() if isinstance(e.args[1], Entry):
+                return self.value(gradient(*e.args), at)
             case Expectation():
                 return self.means.expectation(self.value(e.args[0], at))
             case Variance():

@@ -10,6 +10,8 @@ from varlaw.checks.statistics import Verdict
 SCHEMA = "varlaw.verify"
 VERSION = 1
 
+SamplerName = Literal["direct", "conditional"]
+
 
 class Proof(StrEnum):
     """The outcome of a step's checker; a refuted step makes its law refuted."""
@@ -65,7 +67,9 @@ class Measurement:
     """One quantity, measured with one law of the weights, against the value that the law claims.
 
     `neighbours` are wrong laws, each with the verdict that the same interval gives: refuted, or
-    the experiment cannot tell right from wrong. `fit` is there for limit laws.
+    the experiment cannot tell right from wrong. `sampler` is "direct" where everything random was
+    drawn, "conditional" where pre-activations were drawn given the batch. `fit` is there
+    for limit laws.
     """
 
     quantity: str
@@ -79,7 +83,13 @@ class Measurement:
     verdict: Verdict
     neighbours: tuple[tuple[str, float, Verdict], ...] = ()
     why: str = ""
+    sampler: SamplerName = "direct"
     fit: FittedOrder | None = None
+
+    @property
+    def asymptotic(self) -> bool:
+        """Whether its verdict rests on an asymptotic interval, which no error rate covers."""
+        return self.interval == "asymptotic" and self.verdict is not Verdict.UNDECIDED
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from fractions import Fraction
 from functools import cached_property
 from operator import index
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 from numpy.random import SFC64, Generator, SeedSequence
@@ -44,6 +45,10 @@ class Law(ABC):
     def sample(self, rng: Generator, shape: Shape) -> NDArray[np.float64]:
         """Independent draws in an array of the given shape."""
 
+    def fill(self, rng: Generator, out: NDArray[Any]) -> None:
+        """Fill a contiguous array of float32 or float64 with independent draws."""
+        out[...] = self.sample(rng, out.shape)
+
 
 @dataclass(frozen=True)
 class Normal(Law):
@@ -59,6 +64,9 @@ class Normal(Law):
 
     def sample(self, rng: Generator, shape: Shape) -> NDArray[np.float64]:
         return rng.standard_normal(shape)
+
+    def fill(self, rng: Generator, out: NDArray[Any]) -> None:
+        rng.standard_normal(out=out, dtype=out.dtype.type)
 
 
 @dataclass(frozen=True)
@@ -78,6 +86,11 @@ class Uniform(Law):
         values *= 2 * math.sqrt(3)
         values -= math.sqrt(3)
         return values
+
+    def fill(self, rng: Generator, out: NDArray[Any]) -> None:
+        rng.random(out=out, dtype=out.dtype.type)
+        out *= 2 * math.sqrt(3)
+        out -= math.sqrt(3)
 
 
 @dataclass(frozen=True)
@@ -114,6 +127,10 @@ class Discrete(Law):
     def sample(self, rng: Generator, shape: Shape) -> NDArray[np.float64]:
         numbers = rng.integers(self._table.size, size=shape, dtype=np.uint8)
         return self._table[numbers]
+
+    def fill(self, rng: Generator, out: NDArray[Any]) -> None:
+        numbers = rng.integers(self._table.size, size=out.shape, dtype=np.uint8)
+        np.take(self._table.astype(out.dtype), numbers, out=out, mode="clip")
 
     @cached_property
     def _table(self) -> NDArray[np.float64]:

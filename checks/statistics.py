@@ -1,24 +1,37 @@
-"""The statistics of the experiments: valid intervals, planned sizes and verdicts.
+"""The statistics of the experiments: means with a variance bound, planned sizes and verdicts.
 
-A *replicate* is one fresh draw of everything random; every value given to this module is the
-statistic of one replicate. An interval is `proved` when its error rate follows from a theorem
-whose conditions hold by construction (here: a variance bound that is derived from the law of the
-sampler, never from the data), and `asymptotic` otherwise.
+The bound of a CatoniSequence is derived from the law of the sampler, never from the data. Other
+sequences: varlaw.checks.bounded, varlaw.checks.quantiles and varlaw.checks.asymptotic.
 """
 
 import math
 import sys
-from dataclasses import dataclass
 from enum import StrEnum
-from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+
+from varlaw.checks.intervals import (
+    PRECISION,
+    ROUNDING,
+    ConfidenceSequence,
+    EmptyInterval,
+    Interval,
+    Kind,
+    NoInterval,
+    NotConstant,
+    NotFinite,
+    Values,
+    Vector,
+    linear_half_width,
+    outer_root,
+)
 
 __all__ = [
+    "ROUNDING",
     "CatoniSequence",
     "EmptyInterval",
     "Interval",
+    "Kind",
     "NoInterval",
     "NotConstant",
     "NotFinite",
@@ -29,29 +42,8 @@ __all__ = [
     "share",
 ]
 
-Kind = Literal["proved", "asymptotic"]
-
 POWER_QUANTILE = 3.2905  # P(|Z| < 3.2905) = 0.999 for a standard normal Z
 CHUNK = 1 << 15  # values per pass of the inner loop; six temporary arrays of 256 KiB each
-ROUNDING = 64 * sys.float_info.epsilon  # see CatoniSequence._exclusion
-PRECISION = 1e-6  # how far an end may lie outside its root, in units of the half-width
-NEWTON_STEPS, ALL_STEPS = 20, 200
-
-
-class NoInterval(ValueError):
-    """No valid interval can be given, so the verdict is `undecided`; the message says why."""
-
-
-class NotFinite(NoInterval):
-    """A replicate is nan, infinite, or so large that its square overflows."""
-
-
-class NotConstant(NoInterval):
-    """The variance bound is 0 but the replicates differ."""
-
-
-class EmptyInterval(NoInterval):
-    """The intervals of successive looks do not meet: the variance bound or the draws are wrong."""
 
 
 class Verdict(StrEnum):
@@ -63,33 +55,7 @@ class Verdict(StrEnum):
     UNDECIDED = "undecided"
 
 
-@dataclass(frozen=True)
-class Interval:
-    """The closed interval [low, high] for an unknown number; ends may be infinite.
-
-    >>> 2.0 in Interval(1.5, 2.5, "proved", replicates=100)
-    True
-    """
-
-    low: float
-    high: float
-    kind: Kind
-    replicates: int
-
-    def __post_init__(self) -> None:
-        if not self.low <= self.high:
-            raise ValueError(f"interval [{self.low}, {self.high}] is not ordered")
-
-    def __contains__(self, value: float) -> bool:
-        return self.low <= value <= self.high
-
-    @property
-    def width(self) -> float:
-        """high - low."""
-        return self.high - self.low
-
-
-class CatoniSequence:
+class CatoniSequence(ConfidenceSequence):
     """Confidence sequence for a mean, from nothing but a bound on the variance.
 
     With phi(x) = sign(x) log(1 + |x| + x^2/2) and a constant lambda > 0, the interval after t
@@ -122,113 +88,64 @@ class CatoniSequence:
     def __init__(
         self, alpha: float, variance: float, planned: int, *, intersect: bool = True
     ) -> None:
-        if not 1e-100 <= alpha < 1:  # below that the first intervals leave the range of floats
-            raise ValueError(f"alpha must be at least 1e-100 and less than 1, not {alpha}")
+        super().__init__(alpha, planned, intersect=intersect)
         if not 0 <= variance < math.inf:
             raise ValueError(f"variance bound must be finite and not negative, not {variance}")
-        if planned < 1:
-            raise ValueError(f"planned number of replicates must be positive, not {planned}")
-        self.alpha = alpha
         self.variance = variance
-        self.planned = planned
-        self.intersect = intersect
-        self._values: NDArray[np.float64] = np.empty(1024)
-        self._count = 0
+        self._kept = Vector()
         self._least = math.inf
         self._greatest = -math.inf
-        self._interval = Interval(-math.inf, math.inf, "proved", 0)
         if variance > 0:
             self._coefficient = math.sqrt(2 * math.log(2 / alpha) / planned) / math.sqrt(variance)
-            self._largest = 1e150 / self._coefficient  # (coefficient * value)^2 must not overflow
+            largest = 1e150 / self._coefficient  # (coefficient * value)^2 must not overflow
         else:
             self._coefficient = math.inf
-            self._largest = sys.float_info.max
+            largest = sys.float_info.max
+        self.usable = (-largest, largest)
 
-    def update(self, values: ArrayLike) -> None:
-        """Take the statistics of further replicates, a vector with one number per replicate.
+    @property
+    def half_width(self) -> float:
+        """As predicted from the variance bound, without looking."""
+        return linear_half_width(self.alpha, self.variance, self.planned, self.count)
 
-        Raises NotFinite and leaves the sequence as it was; leaving the offending replicate out
-        and going on would bias the mean. Raises NotConstant where the variance bound is 0.
-        """
-        batch = np.asarray(values, dtype=np.float64)
-        if batch.ndim != 1:
-            raise ValueError(f"one number per replicate: expected a vector, not {batch.ndim} axes")
-        if batch.size == 0:
-            return
-        least, greatest = float(batch.min()), float(batch.max())
-        if not (-self._largest <= least and greatest <= self._largest):  # also where one is nan
-            position = int(np.argmin(np.abs(batch) <= self._largest))
-            number = self._count + position
-            raise NotFinite(f"replicate {number} is {batch[position]}, not a usable number")
-        least, greatest = min(least, self._least), max(greatest, self._greatest)
+    @property
+    def _doubt(self) -> str:
+        return f"is the variance really at most {self.variance}?"
+
+    def _take(self, batch: Values) -> None:
+        """Raises NotConstant where the variance bound is 0."""
+        least = min(float(batch.min()), self._least)
+        greatest = max(float(batch.max()), self._greatest)
         if self.variance == 0 and least < greatest:
             raise NotConstant(
                 f"replicates range from {least} to {greatest} although the variance bound is 0; "
                 "give a small positive bound if they differ by rounding only"
             )
         self._least, self._greatest = least, greatest
-        needed = self._count + batch.size
-        if needed > self._values.size:
-            grown = np.empty(max(needed, 2 * self._values.size))
-            grown[: self._count] = self._values[: self._count]
-            self._values = grown
-        self._values[self._count : needed] = batch
-        self._count = needed
+        self._kept.append(batch)
 
-    def interval(self) -> Interval:
-        """Look at the replicates so far; the whole line before the first one.
-
-        Raises EmptyInterval where successive looks exclude each other.
-        """
-        if self._count == self._interval.replicates:
-            return self._interval
+    def _ends(self) -> tuple[float, float]:
         if self.variance == 0:
-            low, high = self._least, self._greatest
-        else:
-            low, high = self._end(-1), self._end(+1)
-        if self.intersect:
-            low, high = max(low, self._interval.low), min(high, self._interval.high)
-        if low > high:
-            raise EmptyInterval(
-                f"no mean fits all looks at {self._count} replicates: "
-                f"is the variance really at most {self.variance}?"
-            )
-        self._interval = Interval(low, high, "proved", self._count)
-        return self._interval
+            return self._least, self._greatest
+        return self._end(-1), self._end(+1)
 
     def _end(self, side: int) -> float:
-        """The upper (side = 1) or lower (side = -1) end, never inside the exact one.
-
-        Newton steps inside a bracket, bisection where they leave it or take too long. Throughout,
-        `outside` is known to be excluded: at first because all terms are large enough there.
-        """
-        scale = self._bound() / (self._count * self._coefficient)
-        mean = float(np.mean(self._values[: self._count]))
+        """One end; at first, all terms of the sum are large enough `outside`."""
+        scale = self._bound() / (self.count * self._coefficient)
+        mean = float(np.mean(self._kept.values))
         near, far = self._least, self._greatest
         if side < 0:
             near, far = far, near
         spacing = float(np.spacing(max(abs(near), abs(far), scale)))
         precision = max(PRECISION * scale, 8 * spacing)
         # count * phi(reach) = bound
-        reach = math.sqrt(1 + 2 * math.expm1(self._bound() / self._count)) - 1
+        reach = math.sqrt(1 + 2 * math.expm1(self._bound() / self.count)) - 1
         inside = near + side * reach / self._coefficient
         outside = far + side * (reach * (1 + PRECISION) / self._coefficient + precision)
         guess = mean + side * scale
-        for attempt in range(ALL_STEPS):
-            if attempt >= NEWTON_STEPS or not side * inside < side * guess < side * outside:
-                guess = inside + (outside - inside) / 2
-            excess, slope = self._exclusion(guess, side)
-            step = -excess / slope
-            if excess >= 0:
-                outside = guess
-                if -step <= precision:
-                    break
-            else:
-                inside = guess
-            if side * (outside - inside) <= precision:
-                break
-            guess += side * (step + precision / 2)
-        return outside
+        return outer_root(
+            lambda m: self._exclusion(m, side), side, inside, outside, guess, precision
+        )
 
     def _exclusion(self, mean: float, side: int) -> tuple[float, float]:
         """By how much the sum at `mean` exceeds the bound beyond rounding; its slope in `mean`.
@@ -237,8 +154,9 @@ class CatoniSequence:
         12 units, numpy's pairwise sum of a chunk adds at most 28, and fsum adds none.
         """
         totals, sizes, slopes = [], [], []
-        for start in range(0, self._count, CHUNK):
-            scaled = self._values[start : min(start + CHUNK, self._count)] - mean
+        values = self._kept.values
+        for start in range(0, self.count, CHUNK):
+            scaled = values[start : start + CHUNK] - mean
             scaled *= self._coefficient
             magnitude = np.abs(scaled)
             inner = 0.5 * magnitude
@@ -257,7 +175,7 @@ class CatoniSequence:
 
     def _bound(self) -> float:
         """log(2/alpha) + t variance lambda^2 / 2, with lambda put in."""
-        return math.log(2 / self.alpha) * (1 + self._count / self.planned)
+        return math.log(2 / self.alpha) * (1 + self.count / self.planned)
 
 
 def share(error_rate: float, runs: int) -> float:
@@ -278,6 +196,8 @@ def planned_size(
     alpha: float,
     *,
     absolute: float | None = None,
+    reach: float = 0.0,
+    square: float | None = None,
 ) -> int:
     """Replicates after which a true claim is verified in about 99.9 % of all experiments.
 
@@ -288,6 +208,14 @@ def planned_size(
 
     the half-width of a CatoniSequence is about sqrt(2 l variance / (N - 2 l)), and its centre,
     about normal with standard deviation sqrt(variance / N), is off by less than z of those.
+    For a statistic with values in an interval of length `reach`, the half-width of a
+    BettingSequence or BernsteinSequence is about sqrt(2 l variance / N) + 2 l reach / N at most
+    (bets are cut off at 1/2, and before that its next term is a third of the second one), so
+
+        N = variance (a + sqrt(a^2 + b))^2 / (4 margin^2) + 2 l,
+
+    a = sqrt(2 l) + z and b = 8 l reach margin / variance. `square` takes the place of 2 l in a for
+    sequences whose half-width is about sqrt(square variance / N).
     The power is a prediction; the error rate of the interval does not rest on it.
 
     >>> planned_size(variance=2.0, claimed=1.0, tolerance=0.05, alpha=1e-6)
@@ -297,12 +225,14 @@ def planned_size(
     margin = _margin(claimed, tolerance, absolute)
     if not 0 <= variance < math.inf:
         raise ValueError(f"variance bound must be finite and not negative, not {variance}")
-    if variance == 0:
+    if variance == 0 and reach == 0:
         return 1
     if margin == 0:
         raise ValueError("tolerance must be positive where the variance is")
     double = 2 * math.log(2 / alpha)
-    root = math.sqrt(variance) / margin * (math.sqrt(double) + POWER_QUANTILE)
+    wide = math.sqrt(double if square is None else square)
+    root = math.sqrt(variance) / margin * (wide + POWER_QUANTILE)
+    root = root / 2 + math.hypot(root / 2, math.sqrt(double * reach / margin))
     if not root < 1e150:
         raise ValueError(f"no feasible size: tolerance {margin} for a variance of {variance}")
     return math.ceil(root * root + double)

@@ -11,7 +11,7 @@ from itertools import combinations, product
 from math import comb
 
 from flint import fmpq
-from sympy import Basic, Dummy, Expr, Integer, Rational, Symbol, fraction, together
+from sympy import Basic, Dummy, Expr, Integer, Rational, Symbol, degree, fraction, sqrt, together
 
 from varlaw.checks.algebra import opened
 from varlaw.symbolic.arrays import RandomArray
@@ -285,8 +285,8 @@ def _scale(array: RandomArray) -> fmpq:
     if not array.args[2].args:
         return fmpq(2)
     value = array.args[2].args[1]
-    if value == 1:
-        return fmpq(1)
+    if value.is_Rational and (root := sqrt(value)).is_Rational:
+        return fmpq(int(root.p), int(root.q))
     return fmpq(2 + sum(map(ord, str(value))) % 3)
 
 
@@ -298,7 +298,9 @@ def _symbol_values(
 ) -> dict[Basic, Rational] | None:
     """Values of the symbols that the declarations speak of; None if they contradict one another."""
     world = World(recipes, {}, sizes)
-    known: dict[Basic, Rational] = {s: Integer(1) for s in free if s.is_integer and s not in sizes}
+    known: dict[Basic, Rational] = {  # a layer is 3, so that one more is a square
+        s: Integer(1 if s.is_positive else 3) for s in free if s.is_integer and s not in sizes
+    }
     for name, array in arrays.items():
         claims: list[tuple[Expr, fmpq]] = []
         if array.args[2].args:
@@ -327,10 +329,15 @@ def _symbol_values(
                 continue
             (first, *others), trial = unknown, Dummy()
             top, _ = fraction(together(gap.xreplace({first: trial})))
-            slope = top.diff(trial)
-            if others or not slope.is_number or slope == 0:
+            order = degree(top, trial)
+            slope = top.coeff(trial, order)
+            rest = top.xreplace({trial: Integer(0)})
+            value_ = (-rest / slope) ** Rational(1, order) if slope.is_number else None
+            if others or value_ is None or not value_.is_Rational:
                 return None
-            known[first] = -top.xreplace({trial: Rational(0)}) / slope
+            if (slope * trial**order + rest - top).expand() != 0:
+                return None
+            known[first] = value_
     spare = (Rational(5, 4), Rational(16, 9), Rational(9, 16), Rational(21, 4))  # 1 + s is a square
     for k, symbol in enumerate(sorted(free - known.keys() - sizes.keys(), key=str)):
         known[symbol] = spare[k % len(spare)]

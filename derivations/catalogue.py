@@ -9,6 +9,7 @@ from importlib import import_module
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
+from varlaw.derivations.meanings import COMMON
 from varlaw.symbolic.documented import Documented
 from varlaw.symbolic.names import suggestion
 
@@ -20,43 +21,6 @@ if TYPE_CHECKING:
 PACKAGE = "varlaw.derivations"
 TEXTS = ("sources", "usual", "rests_on", "symbols")
 Pitfall = tuple[str, str, str]
-
-_LAYER = (
-    "m: the fan-in",
-    "n: the fan-out",
-    "x: the input of the layer",
-    "w: the weights",
-    "g: the probe, which stands for the gradient at the layer's output",
-    "b: the gradient at the layer's input",
-)
-_STREAM = (
-    "x: the residual stream",
-    "F: the outputs of the residual branches",
-    "s2: the variance of a branch's output",
-    "l: the number of layers",
-    "p: the probe, which stands for the gradient at the output of the residual layer",
-    "g: the backward gain of a branch",
-    "n: the width of the stream",
-    "w: the Jacobian of a branch",
-    "b: the gradient at the input of the residual layer",
-)
-COMMON = {  # what the symbols of a family mean, where they occur and the law says nothing else
-    "forward": (*_LAYER, "y: the output of the layer", "z: the pre-activation"),
-    "backward": (*_LAYER, "z: the pre-activation"),
-    "fans": (*_LAYER, "y: the output of the layer"),
-    "orthogonal": (*_LAYER, "s2: the variance of an entry", "q: the second moment of the input"),
-    "haar": ("n: the size of the matrix", "s2: the variance of an entry"),
-    "shapes": (
-        "c: the input channels that an output sees, those of its group",
-        "k: the taps of the kernel, such as 9 for 3 x 3",
-        "x: the inputs under the kernel",
-        "w: the weights",
-        "y: an output",
-        "m: the width of the input",
-    ),
-    "attention": ("d: the width of a head", "q: the query", "k: the key", "a: the logit"),
-    "residual": _STREAM,
-}
 
 
 class UnknownLaw(LookupError):

@@ -1,7 +1,7 @@
 """The evidence as a table: `varlaw.verify(...)` in Python, `varlaw verify` on the command line."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 from html import escape
@@ -193,7 +193,7 @@ def _details(law: LawReport) -> Iterator[str]:
         yield f"  sufficient: {'; '.join(group) or 'nothing'}"
     for measured in law.measured:
         how = f"{measured.interval} interval, {measured.replicates} replicates"
-        yield f"  {_told(measured)} ({how})"
+        yield f"  {_told(measured)} ({how}, {measured.sampler} sampler)"
         for name, value, verdict in measured.neighbours:
             yield f"    against {name} = {value:.6g}: {verdict}"
 
@@ -211,14 +211,25 @@ def answered(assumption: AssumptionReport) -> str:
 
 
 def summary(report: Report) -> str:
-    """The last line: how many laws of each verdict, and how the steps fared."""
+    """The last line: how many laws of each verdict, how the steps fared, and the error rate.
+
+    Verdicts that rest on asymptotic intervals are counted: the error rate does not cover them.
+    """
     steps = [step.outcome for law in report.laws for step in law.steps]
     verdicts = counts([law.verdict for law in report.laws], Verdict)
+    measured = [found for law in report.laws for found in law.measured]
     return (
         f"{plural(len(report.laws), 'law')}: {verdicts}; "
         f"{plural(len(steps), 'step')}: {counts(steps, Proof)}; "
-        f"error rate {report.error_rate:g}, seed {report.seed}"
+        f"{error_rate(report.error_rate, measured)}, seed {report.seed}"
     )
+
+
+def error_rate(rate: float, measured: Iterable[Measurement]) -> str:
+    """The error rate in words, with the number of verdicts that it does not cover."""
+    doubtful = sum(found.asymptotic for found in measured)
+    without = f", not of {plural(doubtful, 'asymptotic verdict')}" if doubtful else ""
+    return f"error rate {rate:g}{without}"
 
 
 def exit_code(verdict: Verdict) -> Exit:

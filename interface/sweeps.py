@@ -11,13 +11,13 @@ from varlaw.checks.report import FittedOrder
 from varlaw.checks.statistics import Verdict
 from varlaw.checks.sweep import Reading, Sweep
 from varlaw.console import json_text
-from varlaw.evidence import COLOURS, counts, measured_text, plural
+from varlaw.evidence import COLOURS, counts, error_rate, measured_text, plural
 from varlaw.table import Cell, Table
 
 SCHEMA = "varlaw.sweep"
 VERSION = 1
 SUFFIXES = {".csv": "csv", ".jsonl": "jsonl", ".json": "jsonl"}
-MEASURED = "claimed", "estimate", "low", "high", "interval", "replicates"
+MEASURED = "claimed", "estimate", "low", "high", "interval", "replicates", "sampler"
 
 
 def form_of(path: str | None) -> str:
@@ -36,10 +36,12 @@ def text(sweep: Sweep, width: int | None = None, colour: bool = False) -> str:
     """The law, a table with a line for each measurement, and a last line with counts."""
     titles = (*sweep.axes, "quantity", "weights", "claimed", "measured", "verdict", "error", "why")
     table = Table(titles, [_row(sweep, r) for r in sweep.readings], ("why", "error", "quantity"))
-    verdicts = [reading.measured.verdict for reading in sweep.readings]
+    measured = [reading.measured for reading in sweep.readings]
+    verdicts = [found.verdict for found in measured]
     last = (
         f"{plural(len(verdicts), 'measurement')}: {counts(verdicts, Verdict)}; "
-        f"tolerance {sweep.tolerance:g}, error rate {sweep.error_rate:g}, seed {sweep.seed}"
+        f"tolerance {sweep.tolerance:g}, "
+        f"{error_rate(sweep.error_rate, measured)}, seed {sweep.seed}"
     )
     rows = [table.text(width, colour)] if sweep.readings else []
     return "\n\n".join([f"{sweep.law}: {sweep.statement}", *rows, last])

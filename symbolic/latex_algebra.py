@@ -16,7 +16,7 @@ def product(factors: list[Expr]) -> Expr:
 
 def negative(value: Expr) -> Expr:
     """Minus a value; a number times a sum stays one."""
-    pair = value.args if isinstance(value, Mul) else ()
+    pair = list(value.args) if isinstance(value, Mul) else []
     if len(pair) == 2 and pair[0].is_number and isinstance(pair[1], Add):
         return Mul(-value.args[0], value.args[1], evaluate=value.args[0] == -1)
     return -value

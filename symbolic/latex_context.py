@@ -4,10 +4,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from sympy import Basic, Dummy, Expr, Function, Symbol, sqrt
+from sympy import Abs, Basic, Dummy, Expr, Function, Symbol, sqrt
 
 import varlaw.symbolic.activations
-import varlaw.symbolic.means  # noqa: F401  (its functions are among those found)
+import varlaw.symbolic.means
+import varlaw.symbolic.orders  # noqa: F401  (functions of these modules are among those found)
 from varlaw.symbolic.activation import Activation
 from varlaw.symbolic.arrays import Entry, Moment, RandomArray
 from varlaw.symbolic.gaussian.balls import FUNCTIONS
@@ -115,7 +116,7 @@ def key(label: Label) -> Key:
 
 def functions() -> dict[str, type[Function]]:
     """The functions that are read, by the label they are printed with."""
-    found: dict[str, type[Function]] = {kind.__name__: kind for kind in FUNCTIONS}
+    found: dict[str, type[Function]] = {kind.__name__: kind for kind in FUNCTIONS} | {"abs": Abs}
     waiting: list[Any] = [Activation, Defined]
     while waiting:
         kind = waiting.pop()

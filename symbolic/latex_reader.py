@@ -18,7 +18,7 @@ from lark.exceptions import UnexpectedInput
 from sympy import Add, Dummy, E, Expr, Integral, Pow, Symbol, Tuple, oo, pi, sqrt
 from sympy.core.symbol import Str
 
-from varlaw.symbolic.arrays import Moment
+from varlaw.symbolic.arrays import Entry, Moment
 from varlaw.symbolic.derivation import relation
 from varlaw.symbolic.digits import Digits
 from varlaw.symbolic.language import MAX_DEPTH, ReadingError
@@ -26,6 +26,7 @@ from varlaw.symbolic.latex_algebra import negative, number, power, product
 from varlaw.symbolic.latex_context import Context, Key, context_of, functions
 from varlaw.symbolic.latex_source import MAX_CHARACTERS, flat, plain_source
 from varlaw.symbolic.notation import CORE, MARK
+from varlaw.symbolic.partials import Gradient
 from varlaw.symbolic.ranges import Range
 from varlaw.symbolic.sequences import Branch, IndexProduct
 from varlaw.symbolic.terms import (
@@ -148,7 +149,8 @@ class _Builder:
                 return self.indicator(node, depth)
             case "slope":
                 *_, by, of = parts
-                return Slope(self.value(of, depth + 1), self.value(by, depth + 1))
+                inner, variable = self.value(of, depth + 1), self.value(by, depth + 1)
+                return (Gradient if isinstance(variable, Entry) else Slope)(inner, variable)
             case "sum_over" | "product_over" | "integral":
                 return self.large(node, depth)
             case "mark":

@@ -19,6 +19,7 @@ _SAME = {
     r"\\(?:rightarrow|longrightarrow)": r"\\to",
     r"\\ne": r"\\neq",
     r"\\(?:ldots|cdots)": r"\\dots",
+    r"\\log": r"\\operatorname{log}",
     r"\\lt": "<",
     r"\\gt": ">",
     r"\\operatorname\*": r"\\operatorname",

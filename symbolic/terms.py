@@ -167,7 +167,7 @@ class Slope(Expr):
     is_real = True
     is_commutative = True
 
-    def __new__(cls, of: Expr, by: Symbol) -> Expr:
+    def __new__(cls, of: Expr, by: Symbol | Entry) -> Expr:
         return Expr.__new__(cls, of, by)
 
     def _sympystr(self, printer: Any) -> str:

@@ -16,15 +16,16 @@ from varlaw.checks.sampling import Law
 TOKENS = 16  # queries and keys per replicate: all their logits are averaged first
 
 
-@experiment(law="attention-qk", quantity="Var(q.k)", weights=ANY, d=4)
-def attention_qk(case: Case) -> Trial:
-    """Half the squared difference of two independent logits, so that no mean is assumed."""
+def halved_difference(
+    case: Case, factor: Number, claimed: Number, wrong: Mapping[str, Number]
+) -> Trial:
+    """`factor` times half the squared difference of two independent logits: no mean is assumed."""
     d, entries = case.size("d"), case.weights
 
     def draw(rng: Generator, replicates: int) -> Draws:
         q, k = (entries.sample(rng, (2, d, replicates)) for _ in "qk")
         first, second = np.einsum("cir,cir->cr", q, k)
-        return np.asarray((first - second) ** 2 / 2)
+        return np.asarray(float(factor) * (first - second) ** 2 / 2)
 
     def difference(powers: Orders) -> Fraction:  # q_i k_i - q'_i k'_i
         (order,) = powers
@@ -40,19 +41,19 @@ def attention_qk(case: Case) -> Trial:
         )
 
     mean, square = (sum_moment(d, (p,), difference) / 2 ** (p // 2) for p in (2, 4))
+    return Trial(draw, 4 * d, claimed, exact(factor) ** 2 * exact(square - mean**2), wrong)
+
+
+@experiment(law="attention-qk", quantity="Var(q.k)", weights=ANY, d=4)
+def attention_qk(case: Case) -> Trial:
     width = case["d"]
-    return Trial(
-        draw,
-        4 * d,
-        case.claim(),
-        square - mean**2,
-        {
-            "d^2": width**2,
-            "sqrt(d), the std": sqrt(width),
-            "d^2/sqrt(d)": width**2 / sqrt(width),
-            "1, as if divided by sqrt(d)": 1,
-        },
-    )
+    wrong = {
+        "d^2": width**2,
+        "sqrt(d), the std": sqrt(width),
+        "d^2/sqrt(d)": width**2 / sqrt(width),
+        "1, as if divided by sqrt(d)": 1,
+    }
+    return halved_difference(case, 1, case.claim(), wrong)
 
 
 def product_moment(entries: Law, order: int) -> Fraction:

@@ -14,14 +14,7 @@ from varlaw.checks.journal import Journal
 from varlaw.checks.limits import Fit, order_fit
 from varlaw.checks.report import FittedOrder, Measurement
 from varlaw.checks.sampling import stream
-from varlaw.checks.statistics import (
-    CatoniSequence,
-    Interval,
-    NoInterval,
-    Verdict,
-    judge,
-    planned_size,
-)
+from varlaw.checks.statistics import Interval, NoInterval, Verdict, judge
 
 BATCH = 1 << 16  # numbers held at once
 LONG = 1 << 27  # planned numbers from which on the replicates are kept in the journal
@@ -74,21 +67,15 @@ class Series:
     ) -> None:
         self.trial, self.key, self.seed, self.size = trial, key, seed, size
         self.journal = journal if size * trial.numbers >= LONG else None
-        self.sequence = CatoniSequence(alpha, trial.spread, size)
+        self.sequence = trial.method.sequence(alpha, trial.spread, size)
         self.batch = max(1, BATCH // max(trial.numbers, trial.work))
-        self.count, self.total, self.chunks = 0, 0.0, 0
-
-    @property
-    def mean(self) -> float:
-        return self.total / self.count
+        self.chunks = 0
 
     def grow(self, count: int) -> None:
         """Draw whole chunks until there are at least `count` replicates. Raises NoInterval."""
-        while self.count < count:
+        while self.sequence.count < count:
             for values in np.split(self._chunk(), BATCHES):
                 self.sequence.update(values)
-                self.total += float(values.sum())
-                self.count += values.size
             self.chunks += 1
 
     def _chunk(self) -> Draws:
@@ -106,12 +93,6 @@ class Series:
         """When to look: at parts and multiples of the planned size, as far as the budget goes."""
         most = min(budget // self.trial.numbers, MOST_REPLICATES)
         return (math.ceil(self.size * k) for k in LOOKS if k <= 1 or self.size * k <= most)
-
-    def half_width(self) -> float:
-        """About how far the interval reaches to either side of the mean."""
-        s = self.sequence
-        double = 2 * math.log(2 / s.alpha) * s.variance
-        return (1 + self.count / s.planned) * math.sqrt(double * s.planned) / (2 * self.count)
 
 
 def measure_trial(
@@ -133,7 +114,9 @@ def measure_trial(
 def _measure_mean(task: Task, trial: Trial, journal: Journal | None) -> Measurement:
     claimed, absolute = float(trial.claimed), task.tolerance * trial.scale
     margin = task.tolerance * abs(claimed) or absolute
-    size = planned_size(trial.spread, claimed, task.tolerance, task.alpha, absolute=absolute)
+    size = trial.method.planned_size(
+        trial.spread, claimed, task.tolerance, task.alpha, absolute=absolute
+    )
     if why := _over_budget(size, trial, task):
         return _undecided(task, trial, why)
 
@@ -141,17 +124,18 @@ def _measure_mean(task: Task, trial: Trial, journal: Journal | None) -> Measurem
         return judge(interval, value, task.tolerance, absolute=absolute)
 
     series = Series(trial, task.key, task.seed, task.alpha, size, journal)
+    sequence = series.sequence
     found = _undecided(task, trial, WIDE)
     for look in series.looks(task.budget):
         series.grow(look)
-        if abs(series.mean - claimed) < series.half_width() > margin:
+        if abs(sequence.estimate - claimed) < sequence.half_width > margin:
             continue  # the interval would hold the claim, and more than its tolerance
-        interval = series.sequence.interval()
+        interval = sequence.interval()
         neighbours = tuple(
             (name, value, verdict(interval, value)) for name, value in _others(trial)
         )
         found = _measured(
-            task, trial, series.mean, interval, verdict(interval, claimed), neighbours
+            task, trial, sequence.estimate, interval, verdict(interval, claimed), neighbours
         )
         if found.verdict is not Verdict.UNDECIDED:
             break
@@ -162,7 +146,7 @@ def _measure_limit(task: Task, trial: LimitTrial, journal: Journal | None) -> Me
     claimed, alpha, made = float(trial.claimed), task.alpha / len(trial.sizes), []
     for size, part, margin in zip(trial.sizes, trial.trials, trial.margins, strict=True):
         aim = margin * abs(claimed) * min(1.0, task.tolerance / 0.01)
-        planned = planned_size(part.spread, 0.0, task.tolerance, alpha, absolute=aim)
+        planned = part.method.planned_size(part.spread, 0.0, task.tolerance, alpha, absolute=aim)
         if why := _over_budget(planned, part, task):
             return _undecided(task, trial, f"at size {size}: {why}")
         made.append(Series(part, (*task.key, size), task.seed, alpha, planned, journal))
@@ -172,7 +156,8 @@ def _measure_limit(task: Task, trial: LimitTrial, journal: Journal | None) -> Me
             series.grow(look)
         intervals = [series.sequence.interval() for series in made]
         fit = order_fit(trial.sizes, intervals, trial.order)
-        extrapolated = _extrapolated(trial, [series.mean for series in made])
+        estimates = [series.sequence.estimate for series in made]
+        extrapolated = _extrapolated(trial, estimates)
         neighbours = tuple(
             (name, value, judge(fit.limit, value, task.tolerance)) for name, value in _others(trial)
         )
@@ -183,7 +168,7 @@ def _measure_limit(task: Task, trial: LimitTrial, journal: Journal | None) -> Me
         verdict, why = _limit_verdict(fit, extrapolated, claimed, task.tolerance)
         found = replace(
             _measured(task, trial, extrapolated[-1], fit.limit, verdict, neighbours + orders, why),
-            fit=_fitted(trial, fit, [series.mean for series in made], intervals),
+            fit=_fitted(trial, fit, estimates, intervals),
         )
         if found.verdict is not Verdict.UNDECIDED:
             break
@@ -271,6 +256,7 @@ def _measured(
         verdict,
         neighbours,
         why if verdict is Verdict.UNDECIDED else "",
+        trial.sampler,
     )
 
 
@@ -286,4 +272,5 @@ def _undecided(task: Task, trial: Trial | LimitTrial, why: str) -> Measurement:
         0,
         Verdict.UNDECIDED,
         why=why,
+        sampler=trial.sampler,
     )

@@ -13,6 +13,7 @@ from varlaw.checks.experiments.moments import Number, exact
 from varlaw.checks.experiments.registry import (
     ANY,
     NON_GAUSSIAN,
+    SYMMETRIC,
     Case,
     Draws,
     Trial,
@@ -53,7 +54,7 @@ def normed(x: Draws, epsilon: float) -> Draws:
 @experiment(
     law="norm-moment",
     quantity="mean of y^2",
-    weights=("normal", "uniform"),
+    weights=SYMMETRIC,
     epsilon=Fraction(1, 5),
     v=Fraction(3, 4),
     gamma=Fraction(3, 2),
@@ -83,7 +84,7 @@ def norm_moment(case: Case) -> Trial:
 @experiment(
     law="rms-norm-moment",
     quantity="mean of y^2",
-    weights=("normal", "uniform"),
+    weights=SYMMETRIC,
     epsilon=Fraction(1, 5),
     q=Fraction(3, 2),
     gamma=Fraction(3, 2),
@@ -112,7 +113,7 @@ def rms_norm_moment(case: Case) -> Trial:
 @experiment(
     law="norm-epsilon-outside",
     quantity="mean of y^2",
-    weights=("normal", "uniform"),
+    weights=SYMMETRIC,
     epsilon=Fraction(1, 5),
     v=Fraction(3, 4),
 )

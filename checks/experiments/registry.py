@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from sympy import Expr, Rational
 
 from varlaw.checks.experiments.moments import Laws, Number, Scaled, evaluate, exact
+from varlaw.checks.methods import BY_VARIANCE, Method
+from varlaw.checks.report import SamplerName
 from varlaw.checks.sampling import LAWS, Law
 from varlaw.derivations import catalogue
 from varlaw.symbolic.language import Text, read
@@ -63,6 +65,11 @@ class Trial:
     random: `numbers` random numbers, and at most `work` numbers held at once. Its expectation is
     claimed to be `claimed`, and `neighbours` are what wrong laws claim instead. `variance` bounds
     its variance, from the samplers alone. Where a claim is 0, tolerances are in units of `scale`.
+
+    A `method` says otherwise: that the numbers are bounded, that a quantile of theirs is claimed
+    (with what then takes the place of the variance), or that nothing is known of their tail.
+    `sampler` says whether weights are drawn, or pre-activations given the batch: see
+    `varlaw.checks.simulate`. The latter is never the only evidence for a law.
     """
 
     draw: Draw
@@ -72,6 +79,8 @@ class Trial:
     neighbours: Mapping[str, Number]
     scale: float = 1.0
     work: int = 0
+    method: Method = BY_VARIANCE
+    sampler: SamplerName = "direct"
 
     @property
     def spread(self) -> float:
@@ -95,6 +104,12 @@ class LimitTrial:
     margins: tuple[float, ...]
     order: float = 1.0
     wrong_orders: tuple[float, ...] = (0.5, 2.0)
+
+    @property
+    def sampler(self) -> SamplerName:
+        """Direct if all trials are."""
+        drawn = all(trial.sampler == "direct" for trial in self.trials)
+        return "direct" if drawn else "conditional"
 
 
 @dataclass(frozen=True)

@@ -244,10 +244,24 @@ def named(name: str, mean: Text = 0, variance: Text = 1) -> Gains:
     try:
         function = function_named(name)
     except ReadingError:
-        raise ReadingError(f"unknown activation {name!r}{suggestion(name, _names())}") from None
+        raise ReadingError(_unknown(name)) from None
     if function.least > 1 or (name in ELEMENTARY and function.most > 1):
         raise ReadingError(f"{name} needs more than x: give an expression such as '{name}(x, ...)'")
     return _gains(name, function(0, x), x, mean, variance)
+
+
+def _unknown(name: str) -> str:
+    """What is said of a name that no activation has."""
+    from varlaw.symbolic.gates import UnknownGate, named_gate
+
+    try:
+        f = named_gate(name).activation.__name__
+    except UnknownGate:
+        return f"unknown activation {name!r}{suggestion(name, _names())}"
+    return (
+        f"{name} is a gated unit f(a) b with f = {f}: where b has mean 0 and second moment 1, its "
+        f"second-moment gain and its variance gain are both the second-moment gain of {f}"
+    )
 
 
 def of_expression(text: Text, mean: Text = 0, variance: Text = 1) -> Gains:

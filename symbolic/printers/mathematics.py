@@ -3,6 +3,7 @@
 from typing import Any
 
 from sympy import (
+    Abs,
     Add,
     Basic,
     Expr,
@@ -57,6 +58,9 @@ class LatexMath(LatexPrinter):
         return raised(rf"\operatorname{{{name}}}\left({inner}\right)", exp)
 
     _print_log = _print_Function
+
+    def _print_Abs(self, expr: Abs, exp: str | None = None) -> str:
+        return raised(rf"\operatorname{{abs}}\left({self.doprint(expr.args[0])}\right)", exp)
 
     def _print_Relational(self, expr: Any) -> str:
         return f"{self.doprint(expr.lhs)} {SIGNS[sign_of(expr)]} {self.doprint(expr.rhs)}"

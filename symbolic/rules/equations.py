@@ -78,9 +78,16 @@ def equal(state: Eq, used: Used, to: Expr, because: str = "") -> Outcome:
 
 @rule("solve", "solve for the positive unknown", checker="solution", equations=True)
 def solve(state: Eq, used: Used, unknown: Symbol) -> Outcome:
-    """The equation solved for a positive unknown that it holds in one power c u^k = r only."""
+    """The equation solved for a positive unknown that it holds in one power c u^k = r only.
+
+    On the left by itself, the power may have a positive symbol in its exponent.
+    """
     if not unknown.is_positive:
         raise RuleError(f"the unknown {unknown} is not declared positive")
+    base, exponent = state.lhs.as_base_exp()
+    if base == unknown and exponent.is_positive and not exponent.is_number:
+        value = state.rhs ** (1 / exponent)
+        return Outcome(relation(unknown, value, "="), certificate={"unknown": unknown})
     top, _ = fraction(together(state.lhs - state.rhs))
     try:
         coefficients = Poly(top, unknown).as_dict()

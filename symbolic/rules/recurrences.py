@@ -1,6 +1,6 @@
 """Rules of recurrences: iterated maps, geometric sums, telescoping products."""
 
-from sympy import Expr, Integer, Symbol, Tuple, fraction, simplify, together
+from sympy import Expr, Integer, Symbol, Tuple, factor, fraction, simplify, together
 
 from varlaw.symbolic.derivation import Outcome, RuleError, Used, relation, rule
 from varlaw.symbolic.ranges import Range
@@ -29,18 +29,14 @@ def iterate(
     if added.xreplace(opaque).has(previous) or slope.has(previous):
         raise RuleError(f"not covered: {state.rhs} is not linear in {previous}")
     constant = index not in slope.free_symbols
-    if not constant and added != 0:
-        raise RuleError("not covered: a factor that changes with the layer beside an added term")
-    if constant:
-        k = Symbol("k", integer=True, nonnegative=True)
-        total = slope**steps * initial + IndexSum(
-            slope ** (steps - 1 - k) * added.subs(index, k),
-            Range(Tuple(k), Integer(0), steps - 1, Tuple()),
-        )
-        if slope == 1 and index not in added.free_symbols:
-            total = initial + steps * added
-    else:
-        total = initial * IndexProduct(slope, index, Integer(0), steps - 1)
+    k = Symbol("k", integer=True, nonnegative=True)
+    whole = slope**steps if constant else IndexProduct(slope, index, Integer(0), steps - 1)
+    later = slope ** (steps - 1 - k) if constant else IndexProduct(slope, index, k + 1, steps - 1)
+    total = whole * initial + IndexSum(
+        later * added.subs(index, k), Range(Tuple(k), Integer(0), steps - 1, Tuple())
+    )
+    if slope == 1 and index not in added.free_symbols:
+        total = initial + steps * added
     head = state.lhs.xreplace({index: steps - 1})
     facts = {
         "previous": previous,
@@ -63,7 +59,7 @@ def geometric_sum(state: Expr, used: Used) -> Outcome:
         (k,), (span,) = total.bound, total.ranges
         following = total.summand.subs(k, k + 1)
         ratio = simplify(following / total.summand)
-        if k in ratio.free_symbols or (ratio - 1).is_nonzero is not True:
+        if k in ratio.free_symbols or factor(ratio - 1).is_nonzero is not True:
             continue
         partial = total.summand / (ratio - 1)
         found[total] = (partial, partial.subs(k, span.upper + 1) - partial.subs(k, span.lower))

@@ -34,6 +34,15 @@ from varlaw.symbolic.derivation import relation, sign_of
 IDENTITIES = {
     "xavier-harmonic": "an identity between 1/m, 1/n and 2/(m + n); nothing is drawn",
     "means-inequality": "an inequality between positive numbers; nothing is drawn",
+    "loss-zero-head": "an identity; nothing is drawn",
+    "loss-prior-bias": "an identity; nothing is drawn",
+    "loss-lower": "a bound; loss-upper and loss-delta measure how far the loss lies above it",
+    "softmax-largest": "a bound; softmax-largest-512 measures what it bounds",
+    "tanh-no-variance": "a strict bound; nothing is equal",
+    "sigmoid-no-variance": "a strict bound; nothing is equal",
+    "adam-bound": "a bound on numbers; nothing is drawn",
+    "overflow-float16": "arithmetic; nothing is drawn",
+    "overflow-float32": "arithmetic; nothing is drawn",
 }
 ONE_LAW_OF_WEIGHTS = {
     "attention-qk-kurtosis": "assumes Gaussian entries",
@@ -44,11 +53,39 @@ ONE_LAW_OF_WEIGHTS = {
     "fused-qkv-variance": "is about uniform weights",
     "orthogonal-variance": "is about Haar matrices",
 }
+GAUSSIAN = {
+    "depth-he-drift",
+    "depth-he-fourth",
+    "depth-he-spread",
+    "relu-fourth",
+    "relu-square",
+    "relu-std",
+    "sigmoid-backward",
+    "sigmoid-backward-bound",
+    "tanh-backward",
+    "tanh-backward-bound",
+    "tanh-decay",
+    "tanh-small",
+}
+CONTINUOUS = {  # of a few units that are divided by their std
+    "norm-correlation",
+    "norm-input-gradient",
+    "norm-radial-gradient",
+    "norm-scale-invariance",
+    "norm-unbiased-divisor",
+    "norm-weight-gradient",
+}
 for entry in catalogue.entries().values():
+    if entry.family == "activation":
+        ONE_LAW_OF_WEIGHTS[entry.name] = "speaks of normal pre-activations"
     if entry.family == "truncation" or entry.name.startswith(("uniform-", "haar-", "gaussian-")):
         ONE_LAW_OF_WEIGHTS[entry.name] = "is about one law of the weights"
+    if entry.name in GAUSSIAN or entry.name in CONTINUOUS:
+        ONE_LAW_OF_WEIGHTS[entry.name] = "assumes Gaussian weights, or weights without atoms"
+ZERO = {"residual-branch", "norm-radial-gradient"}  # no factor changes a claim of 0
 QUICK = Settings(tolerance=0.02, error_rate=1e-3)
 TASKS = plan(catalogue.entries(), QUICK)
+ONE_EACH = list({(t.law, t.quantity): t for t in TASKS}.values())  # with the last law of weights
 
 
 def task_id(task: Task) -> str:
@@ -98,7 +135,7 @@ def test_neighbours_are_more_than_four_tolerances_away(planned: Task) -> None:
         assert abs(float(value) - claimed) > 4 * 0.01 * unit, name
 
 
-@pytest.mark.parametrize("planned", TASKS, ids=task_id)
+@pytest.mark.parametrize("planned", ONE_EACH, ids=task_id)
 def test_every_law_is_verified_and_its_neighbours_are_refuted(planned: Task) -> None:
     found = measure(planned)
     assert found.verdict is Verdict.VERIFIED, found.why
@@ -106,6 +143,13 @@ def test_every_law_is_verified_and_its_neighbours_are_refuted(planned: Task) -> 
     assert found.interval == "proved" and found.low < found.estimate < found.high
     assert len(found.neighbours) >= 3
     assert {verdict for _, _, verdict in found.neighbours} == {Verdict.REFUTED}
+
+
+def test_no_law_rests_on_conditional_sampling_alone() -> None:
+    drawn: dict[str, set[str]] = {}
+    for planned in TASKS:
+        drawn.setdefault(planned.law, set()).update(t.sampler for t in prepared(planned))
+    assert all("direct" in samplers for samplers in drawn.values())
 
 
 class Tampered(catalogue.Law):
@@ -122,10 +166,10 @@ class Tampered(catalogue.Law):
         return relation(true.lhs, true.rhs * self.factor, sign_of(true))  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize("factor", [Rational(21, 20), Rational(1, 2)])
-@pytest.mark.parametrize("name", sorted({e.law for e in experiments()} - {"residual-branch"}))
-def test_a_wrong_factor_is_refuted(name: str, factor: Expr) -> None:
-    found = measure(task(name, budget=1 << 32), Tampered(name, factor))
+@pytest.mark.parametrize("name", sorted({e.law for e in experiments()} - ZERO))
+def test_a_factor_of_five_percent_is_refuted(name: str) -> None:
+    fine = {"tolerance": 0.01} if name == "depth-he-drift" else {}  # its unit is larger than it
+    found = measure(task(name, budget=1 << 32, **fine), Tampered(name, Rational(21, 20)))
     assert found.verdict is Verdict.REFUTED, found
 
 
@@ -142,7 +186,7 @@ def test_covariance_of_a_branch_without_a_centred_last_layer() -> None:
     assert -0.02 < found.low < 0 < found.high < 0.02
 
 
-@pytest.mark.parametrize("planned", TASKS, ids=task_id)
+@pytest.mark.parametrize("planned", ONE_EACH, ids=task_id)
 def test_variance_bounds_hold_and_are_tight(planned: Task) -> None:
     """Against the spread of 20 groups of replicates; the bounds themselves never see the draws."""
     for number, trial in enumerate(prepared(planned)):
@@ -153,7 +197,9 @@ def test_variance_bounds_hold_and_are_tight(planned: Task) -> None:
             rng = stream(3, planned.law, planned.quantity, planned.weights, number, group)
             groups.append(np.concatenate([trial.draw(rng, batch) for _ in range(count)]).var())
         error = np.std(groups, ddof=1) / math.sqrt(20)
-        assert np.mean(groups) - 4.5 * error <= trial.spread <= 20 * (np.mean(groups) + 5 * error)
+        assert np.mean(groups) - 4.5 * error <= trial.spread
+        if trial.variance != 0:  # else the draws differ by rounding only
+            assert trial.spread <= 20 * (np.mean(groups) + 5 * error)
 
 
 def test_a_bound_that_is_too_small_is_noticed() -> None:
@@ -341,12 +387,6 @@ def test_between_the_bands_is_undecided() -> None:
 def test_two_experiments_on_one_quantity_are_refused() -> None:
     with pytest.raises(ValueError, match="two experiments measure"):
         experiment(law="lecun", quantity="E[y^2]/E[x^2]", weights=("normal",))(lambda case: None)  # type: ignore[arg-type, return-value]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("planned", plan(catalogue.entries(), Settings(seed=5)), ids=task_id)
-def test_the_default_run_verifies_everything(planned: Task) -> None:
-    assert measure(planned).verdict is Verdict.VERIFIED
 
 
 @pytest.mark.parametrize("law", ["lecun", "he", "xavier"])

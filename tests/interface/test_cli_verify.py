@@ -142,6 +142,7 @@ def test_json_is_the_report(varlaw, engine):
     assert set(law["assumptions"][0]) >= {"name", "needed", "scope", "counterexample"}
     assert set(law["measured"][0]) >= {
         "quantity", "claimed", "estimate", "low", "high", "interval", "replicates", "verdict",
+        "sampler",
     }  # fmt: skip
 
 
@@ -168,6 +169,14 @@ def test_one_line_for_each_law_when_piped(varlaw, engine):
         assert cells == [law.name, "2/2", "1/4 needed", *measured, "verified", law.statement]
     assert not blank
     assert last == "2 laws: 2 verified; 4 steps: 4 proved; error rate 1e-06, seed 0"
+
+
+def test_verdicts_on_asymptotic_intervals_are_counted(varlaw, engine):
+    doubtful = replace(MEASURED, interval="asymptotic")
+    undecided = replace(doubtful, verdict=OPEN)
+    engine(replace(HE, measured=(MEASURED, doubtful, undecided)))
+    *_, last = varlaw("verify").out.splitlines()
+    assert last.endswith("; error rate 1e-06, not of 1 asymptotic verdict, seed 0")
 
 
 def test_no_colour_when_piped(varlaw, engine):
@@ -235,7 +244,7 @@ def test_verbose_shows_what_lies_behind(varlaw, engine):
         "sufficient: w: symmetric",
         "with two-point weights",
         "against 1/m = 1: refuted",
-        "proved interval, 4096 replicates",
+        "proved interval, 4096 replicates, direct sampler",
     ):
         assert text in full
         assert text not in brief

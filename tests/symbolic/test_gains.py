@@ -279,3 +279,8 @@ def test_the_record_in_python() -> None:
     assert lines[0] == "tanh(x) for x ~ N(0, 1)"
     assert lines[1].split() == ["second-moment", "1/sqrt(E[f^2])", "1.59253741972283"]
     assert found._repr_latex_().startswith(r"$\displaystyle \begin{aligned}")
+
+
+def test_a_gated_unit_says_whose_gains_it_has() -> None:
+    with pytest.raises(ValueError, match="with f = silu"):
+        gain("swiglu")

@@ -1,0 +1,152 @@
+"""Experiments on kernels: Gaussian weights times two fixed inputs, the activation, the product."""
+
+from collections.abc import Mapping
+from fractions import Fraction
+from math import pi
+
+import numpy as np
+from numpy.random import Generator
+from scipy.special import erf
+from sympy import Expr, asin, sqrt
+
+from varlaw.checks.experiments.activations import Function, exact_of
+from varlaw.checks.experiments.moments import Number, exact
+from varlaw.checks.experiments.registry import Case, Draws, Trial, experiment
+from varlaw.derivations.catalogue import find
+from varlaw.symbolic.sequences import Term
+from varlaw.symbolic.terms import IndexSum
+
+NORMAL = ("normal",)
+FIRST, SECOND = np.array([1.0, 2.0, 2.0]), np.array([2.0, 2.0, -1.0])  # both of length 3
+ALONG = Fraction(4, 9)  # the correlation of what they give
+WIDTH = 16
+
+
+def relu(z: Draws) -> Draws:
+    return np.maximum(z, 0)
+
+
+def on(z: Draws) -> Draws:
+    return np.asarray(z > 0, dtype=float)
+
+
+def product(
+    case: Case, f: Function, square: Number | float, wrong: Mapping[str, Number | Expr]
+) -> Trial:
+    """The mean over a layer's units of f(z) f(z_2); `square` bounds E[f(z)^2 f(z_2)^2]."""
+    weights = case.scaled(case["q"] / 9)
+
+    def draw(rng: Generator, replicates: int) -> Draws:
+        drawn = weights.sample(rng, (3, WIDTH, replicates))
+        one, other = (f(np.einsum("i,ijr->jr", x, drawn)) for x in (FIRST, SECOND))
+        return np.asarray((one * other).mean(axis=0))
+
+    claimed = case.claim(rho=ALONG)
+    spread = (float(square) - float(claimed) ** 2) / WIDTH
+    return Trial(draw, 3 * WIDTH, claimed, spread, {k: exact_of(v) for k, v in wrong.items()})
+
+
+@experiment(law="nngp-relu", quantity="E[relu(z) relu(z_2)]", weights=NORMAL, q=Fraction(2))
+def nngp_relu(case: Case) -> Trial:
+    q, rho = case["q"], exact(ALONG)
+    wrong = {
+        "rho q/2, as if linear": rho * q / 2,
+        "q/2, the two inputs equal": q / 2,
+        "q/(2 pi), independent": q / 2 / Fraction(pi),
+    }
+    return product(case, relu, 3 * q**2 / 2, wrong)
+
+
+@experiment(law="nngp-relu-slope", quantity="P(z > 0, z_2 > 0)", weights=NORMAL, q=Fraction(2))
+def nngp_relu_slope(case: Case) -> Trial:
+    wrong = {
+        "1/4, independent": Fraction(1, 4),
+        "1/2, equal": Fraction(1, 2),
+        "(1 + rho)/4": (1 + ALONG) / 4,
+    }
+    return product(case, on, Fraction(1, 2), wrong)
+
+
+@experiment(law="nngp-erf", quantity="E[erf(z) erf(z_2)]", weights=NORMAL, q=Fraction(2))
+def nngp_erf(case: Case) -> Trial:
+    q, rho = case["q"], exact(ALONG)
+    wrong = {
+        "(2/pi) arcsin(rho)": 2 / Fraction(pi) * asin(rho),
+        "rho": rho,
+        "(2/pi) arcsin(q rho/(1 + q))": 2 / Fraction(pi) * asin(q * rho / (1 + q)),
+    }
+    return product(case, erf, 1, wrong)
+
+
+@experiment(law="nngp-erf-slope", quantity="E[erf'(z) erf'(z_2)]", weights=NORMAL, q=Fraction(1, 2))
+def nngp_erf_slope(case: Case) -> Trial:
+    q, rho = case["q"], exact(ALONG)
+
+    def slope(z: Draws) -> Draws:
+        return np.asarray(2 / np.sqrt(pi) * np.exp(-(z**2)))
+
+    wrong = {
+        "independent": 4 / Fraction(pi) / (1 + 2 * q),
+        "equal": 4 / Fraction(pi) / sqrt(1 + 4 * q),
+        "1/((1 + 2 q)^2 - 4 q^2 rho^2)": 4 / Fraction(pi) / ((1 + 2 * q) ** 2 - 4 * q**2 * rho**2),
+    }
+    return product(case, slope, (4 / pi) ** 2, wrong)
+
+
+def tangent(rng: Generator, replicates: int, case: Case, inputs: tuple[Draws, Draws]) -> Draws:
+    """The NTK of a network with one hidden layer: the scalar product of its gradients."""
+    hidden = rng.standard_normal((3, WIDTH, replicates))
+    readout = case.weights.sample(rng, (WIDTH, replicates))
+    features, backs = [], []
+    for x in inputs:
+        z = np.einsum("i,ijr->jr", x, hidden) / np.sqrt(3)
+        features.append(relu(z) / np.sqrt(WIDTH))
+        backs.append(np.einsum("i,jr->ijr", x, readout * on(z)) / np.sqrt(3 * WIDTH))
+    return np.asarray((features[0] * features[1]).sum(axis=0) + (backs[0] * backs[1]).sum((0, 1)))
+
+
+@experiment(law="ntk-two-layer", quantity="E[Theta(x, y)]", weights=("normal", "uniform", "skewed"))
+def ntk_two_layer(case: Case) -> Trial:
+    """The expectations that the law speaks of are those of the kernels of ReLU at q = 3."""
+    q, along = Fraction(3), exact(int(FIRST @ SECOND))
+    kernels = [
+        case.at(find(name).statement.rhs, q=q, rho=ALONG)
+        for name in ("nngp-relu", "nngp-relu-slope")
+    ]
+    claim = case.law.statement.rhs
+    means = {
+        total: WIDTH * (along * kernels[1] if len(total.ranges) > 1 else kernels[0])
+        for total in claim.atoms(IndexSum)
+    }
+    scales = {"c": exact(1) / sqrt(WIDTH), "s": 1 / sqrt(3)}
+    claimed = case.at(claim.xreplace(means), None, **scales)
+    slopes = along / 3
+
+    def draw(rng: Generator, replicates: int) -> Draws:
+        return tangent(rng, replicates, case, (FIRST, SECOND))
+
+    # (u + a^2 t)^2 <= 2 u^2 + 2 a^4 t^2
+    square = 3 * q**2 + 2 * case.weights.moment(4) * Fraction(4, 3) ** 2 / 2
+    spread = square / WIDTH
+    wrong = {
+        "the features alone": kernels[0],
+        "the slopes alone": slopes * kernels[1],
+        "the slopes by the correlation": kernels[0] + exact(ALONG) * kernels[1],
+    }
+    return Trial(draw, 4 * WIDTH, claimed, spread, wrong)
+
+
+@experiment(law="ntk-depth", quantity="E[Theta_1]", weights=("normal", "uniform", "rademacher"))
+def ntk_depth(case: Case) -> Trial:
+    """One layer of variance 2/n above the first one, whose kernel is q = 3 at this input."""
+    q = Fraction(3)
+    claim = case.law.statement.rhs
+    (start,) = claim.atoms(Term)
+    claimed = case.at(claim.xreplace({start: exact(q)}), None, q=q, l=1)
+
+    def draw(rng: Generator, replicates: int) -> Draws:
+        return 2 * tangent(rng, replicates, case, (FIRST, FIRST))
+
+    square = 4 * (Fraction(3, 2) + 1 + case.weights.moment(4) / 2) * q**2
+    wrong = {"q, no layer below": q, "3 q": 3 * q, "3 q/2": 3 * q / 2}
+    return Trial(draw, 4 * WIDTH, claimed, square / WIDTH, wrong)

@@ -1,0 +1,75 @@
+"""Partial derivatives of expressions in entries of random arrays."""
+
+from functools import lru_cache
+
+from sympy import Add, Dummy, Expr, Integer, Mul, Pow
+
+from varlaw.symbolic.activation import Activation
+from varlaw.symbolic.arrays import Entry
+from varlaw.symbolic.sequences import Named
+from varlaw.symbolic.terms import Delta, IndexSum, factors, indicator, terms
+
+
+class NoGradient(ValueError):
+    """An expression is of a kind that has no rule of differentiation here."""
+
+
+@lru_cache(maxsize=4096)
+def gradient(e: Expr, by: Entry) -> Expr:
+    """de/dby, where sums over a Kronecker delta are already collapsed: d y_j/d w_ij = x_i.
+
+    The indices of `by` are taken to lie in the range of the sums that meet them. Raises NoGradient.
+    """
+    if not any(entry.array.name == by.array.name for entry in e.atoms(Entry)):
+        return Integer(0)
+    match e:
+        case Entry():
+            pairs = zip(e.indices, by.indices, strict=True)
+            return Mul(*(Delta(a, b) for a, b in pairs))
+        case Named():
+            return gradient(e.definition, by)
+        case Add():
+            return Add(*(gradient(part, by) for part in e.args))
+        case Mul():
+            parts = e.args
+            return Add(
+                *(Mul(*parts[:k], gradient(p, by), *parts[k + 1 :]) for k, p in enumerate(parts))
+            )
+        case Pow() if not e.exp.atoms(Entry):
+            return e.exp * e.base ** (e.exp - 1) * gradient(e.base, by)
+        case IndexSum():
+            inner = e.avoiding(by.free_symbols)
+            slope = gradient(inner.summand, by).expand()
+            return Add(*(_collapsed(IndexSum(term, *inner.ranges)) for term in terms(slope)))
+        case Activation():
+            return derivative(e) * gradient(e.args[0], by)
+        case _:
+            raise NoGradient(f"not covered: the derivative of {e}")
+
+
+def derivative(f: Activation) -> Expr:
+    """f'(z) at the function's own argument, with indicators of the sides of a kink at 0."""
+    x = Dummy("x", real=True)
+    parts = f.func(x, *f.args[1:]).written_out
+    slopes = [whole.diff(x).xreplace({x: f.args[0]}) for _, whole in parts]
+    if len(parts) == 1:
+        return slopes[0]
+    if len(parts) > 2 or parts[1][0] != 0:
+        raise NoGradient(f"not covered: the kinks of {f}")
+    z = f.args[0]
+    return slopes[0] * indicator(z, "<") + slopes[1] * indicator(z, ">")
+
+
+def _collapsed(total: Expr) -> Expr:
+    """Sum_k c_k delta_ki = c_i for every delta with an index of the sum."""
+    number, rest = total.as_coeff_Mul()
+    if not isinstance(rest, IndexSum):
+        return total
+    for r in rest.ranges:
+        for delta in (f for f in factors(rest.summand) if isinstance(f, Delta)):
+            for index, other in (delta.args, delta.args[::-1]):
+                if r.indices == (index,) and not r.excluded:
+                    left = [s for s in rest.ranges if s != r]
+                    inside = (rest.summand / delta).xreplace({index: other})
+                    return _collapsed(number * IndexSum(inside, *left))
+    return total
