@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -13,7 +13,7 @@ from varlaw.checks.experiments.moments import Number
 from varlaw.checks.experiments.registry import Draws, LimitTrial, Trial
 from varlaw.checks.journal import Journal
 from varlaw.checks.limits import Fit, order_fit
-from varlaw.checks.report import Measurement
+from varlaw.checks.report import FittedOrder, Measurement
 from varlaw.checks.sampling import stream
 from varlaw.checks.statistics import Interval, NoInterval, Verdict, judge
 
@@ -42,11 +42,12 @@ class Task:
     seed: int
     budget: int
     backend: Backend | None = None  # of a compiled experiment
+    point: tuple[str, ...] = ()  # of a grid, such as ("m=64",): every point has its own streams
 
     @property
-    def key(self) -> tuple[str, str, str]:
+    def key(self) -> tuple[str, ...]:
         """What the random streams depend on, beside the seed."""
-        return self.law, self.quantity, self.weights
+        return self.law, self.quantity, self.weights, *self.point
 
     @property
     def record(self) -> dict[str, Any]:
@@ -157,7 +158,8 @@ def _measure_limit(task: Task, trial: LimitTrial, journal: Journal | None) -> Me
             series.grow(look)
         intervals = [series.sequence.interval() for series in made]
         fit = order_fit(trial.sizes, intervals, trial.order)
-        extrapolated = _extrapolated(trial, [series.sequence.estimate for series in made])
+        estimates = [series.sequence.estimate for series in made]
+        extrapolated = _extrapolated(trial, estimates)
         neighbours = tuple(
             (name, value, judge(fit.limit, value, task.tolerance)) for name, value in _others(trial)
         )
@@ -166,12 +168,22 @@ def _measure_limit(task: Task, trial: LimitTrial, journal: Journal | None) -> Me
             for order in trial.wrong_orders
         )
         verdict, why = _limit_verdict(fit, extrapolated, claimed, task.tolerance)
-        found = _measured(
-            task, trial, extrapolated[-1], fit.limit, verdict, neighbours + orders, why
+        found = replace(
+            _measured(task, trial, extrapolated[-1], fit.limit, verdict, neighbours + orders, why),
+            fit=_fitted(trial, fit, estimates, intervals),
         )
         if found.verdict is not Verdict.UNDECIDED:
             break
     return found
+
+
+def _fitted(
+    trial: LimitTrial, fit: Fit, means: list[float], intervals: list[Interval]
+) -> FittedOrder:
+    """What was measured at each size, and the coefficient of the error."""
+    values = tuple((m, i.low, i.high) for m, i in zip(means, intervals, strict=True))
+    b = fit.coefficient
+    return FittedOrder(trial.order, trial.sizes, values, b.low, b.high, fit.order)
 
 
 def _extrapolated(trial: LimitTrial, means: list[float]) -> list[float]:

@@ -272,7 +272,7 @@ def test_verbose_shows_why_nothing_was_measured(varlaw, engine):
 def test_measured_values(numbers, shown):
     low, value, high = numbers
     measured = replace(MEASURED, low=low, estimate=value, high=high)
-    assert evidence._measured(measured) == shown
+    assert evidence.measured_text(measured) == shown
 
 
 def test_an_interrupt_keeps_what_is_finished(varlaw, engine):
