@@ -271,7 +271,7 @@ def _scale(array: RandomArray, given: Mapping[Basic, Basic]) -> tuple[fmpq, fmpq
         return fmpq(int(root.p), int(root.q)), fmpq(1)
     for bottom in count(1):  # the simplest fraction near the root
         scale = fmpq(round(float(root) * bottom), bottom)
-        if scale != 0 and fmpq(5, 6) <= wanted / scale**2 <= fmpq(7, 6):
+        if scale > 0 and fmpq(5, 6) <= wanted / scale**2 <= fmpq(7, 6):
             break
     return scale, wanted / scale**2
 
