@@ -204,7 +204,9 @@ CLOSED: list[tuple[str, Pieces, Any, Any, Callable[[], Any]]] = [
 
 
 @pytest.mark.parametrize(
-    ("name", "pieces", "mean", "variance", "expected"), CLOSED, ids=lambda v: str(v)[:30]
+    ("name", "pieces", "mean", "variance", "expected"),
+    CLOSED,
+    ids=lambda v: "value" if callable(v) else str(v)[:30],
 )
 def test_closed_forms(
     name: str, pieces: Pieces, mean: Any, variance: Any, expected: Callable[[], Any]
