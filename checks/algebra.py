@@ -49,8 +49,9 @@ def is_zero(difference: Expr) -> bool:
     """Whether an expression vanishes, by an exact normal form; False where none decides it."""
     if difference == 0:
         return True
-    roots = {s: Dummy(positive=True) for s in difference.free_symbols if s.is_positive}
-    squared = _atoms_hidden(difference.subs({s: r**2 for s, r in roots.items()}))
+    hidden = _atoms_hidden(difference)
+    roots = {s: Dummy(positive=True) ** 2 for s in hidden.free_symbols if s.is_positive}
+    squared = hidden.xreplace(roots)
     try:
         top, _ = fraction(cancel(together(squared.expand(power_exp=True))))
         if top.expand() == 0:

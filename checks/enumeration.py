@@ -1,5 +1,6 @@
 """Exact evaluation of expressions in a finite model, by going through all outcomes."""
 
+from functools import lru_cache
 from itertools import product
 from typing import Any
 
@@ -7,11 +8,12 @@ import numpy as np
 from flint import fmpq
 from sympy import Add, Basic, Dummy, Expr, Integer, Mul, Pow, Rational, Symbol, nan, zoo
 
+from varlaw.checks.algebra import opened
 from varlaw.checks.moments import NotCovered, Writer
 from varlaw.checks.worlds import Seed, World
 from varlaw.symbolic.activation import Activation
 from varlaw.symbolic.activations import leaky_relu, relu
-from varlaw.symbolic.arrays import Entry, Moment
+from varlaw.symbolic.arrays import Entry, Moment, RandomArray
 from varlaw.symbolic.gradients import gradient
 from varlaw.symbolic.sequences import Defined, IndexProduct, Named, Term
 from varlaw.symbolic.terms import (
@@ -30,8 +32,14 @@ MAX_OUTCOMES = 5_000
 class Enumerator:
     """Evaluates expressions in one world, with exact fractions."""
 
-    def __init__(self, world: World, indices: dict[Basic, int] | None = None) -> None:
+    def __init__(
+        self,
+        world: World,
+        indices: dict[Basic, int] | None = None,
+        memory: dict[Any, fmpq | NotCovered] | None = None,
+    ) -> None:
         self.world = world
+        self.memory = {} if memory is None else memory
         self.at: dict[Basic, int] = {**world.sizes, **(indices or {})}
         self.outside: dict[Any, Dummy] = {}
         self._writer = Writer({})
@@ -87,6 +95,25 @@ class Enumerator:
         return self.mean(x * y, at) - self.mean(x, at) * self.mean(y, at)
 
     def mean(self, inside: Expr, at: dict[Basic, int]) -> fmpq:
+        """E of a function of entries; kept, since models differ in few of their arrays."""
+        names, symbols = _ingredients(inside)
+        recipes, known = self.world.recipes, self.world.symbols
+        key = (
+            inside,
+            tuple((name, recipes[name]) for name in names),
+            tuple(at.get(s, known.get(s)) for s in symbols),
+        )
+        if key not in self.memory:
+            try:
+                self.memory[key] = self._mean(inside, at)
+            except NotCovered as error:
+                self.memory[key] = error
+        found = self.memory[key]
+        if isinstance(found, NotCovered):
+            raise found
+        return found
+
+    def _mean(self, inside: Expr, at: dict[Basic, int]) -> fmpq:
         """E of a function of entries, over all outcomes of the seeds that it uses."""
         seeds: dict[Seed, int] = {}
         self._collect(inside, at, seeds)
@@ -124,10 +151,16 @@ class Enumerator:
         elif isinstance(e, IndexSum):
             for _, values in self._writer._choices(e, at):
                 self._collect(e.summand, {**at, **values}, seeds)
+        elif isinstance(e, Mul) and self._vanishes(e, at):
+            return
         elif not isinstance(e, (Expectation, Variance, Covariance)):
             for part in e.args:
                 if isinstance(part, Expr):
                     self._collect(part, at, seeds)
+
+    def _vanishes(self, product: Mul, at: dict[Basic, int]) -> bool:
+        """Whether a Kronecker delta makes a product 0 whatever the entries are."""
+        return any(isinstance(e, Delta) and self.exact(e, at) == 0 for e in product.args)
 
     def _on(self, e: Expr, at: dict[Basic, int], columns: dict[Seed, Any]) -> Any:
         """The value at every outcome, as an array of fractions."""
@@ -167,7 +200,9 @@ class Enumerator:
             case Add():
                 return sum((self._on(part, at, columns) for part in e.args), fmpq(0))
             case Mul():
-                result = fmpq(1)
+                result = fmpq(0 if self._vanishes(e, at) else 1)
+                if result == 0:
+                    return result
                 for part in e.args:
                     result = result * self._on(part, at, columns)
                 return result
@@ -178,6 +213,15 @@ class Enumerator:
                 if not number.is_Rational:
                     raise NotCovered(f"{e} is no rational number in the model")
                 return fmpq(int(number.p), int(number.q))
+
+
+@lru_cache(maxsize=1024)
+def _ingredients(inside: Expr) -> tuple[tuple[str, ...], tuple[Basic, ...]]:
+    """The names of the arrays, and the symbols and terms of sequences, in an expression."""
+    whole = opened(inside)
+    names = {a.name for a in whole.atoms(RandomArray, Moment)}
+    symbols = whole.atoms(Symbol, Term) | whole.free_symbols
+    return tuple(sorted(names)), tuple(sorted(symbols, key=str))
 
 
 def _rational(value: fmpq) -> Rational:

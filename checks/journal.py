@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from varlaw.checks.report import (
     AssumptionReport,
+    FittedOrder,
     Measurement,
     Proof,
     StepReport,
@@ -116,7 +117,7 @@ class Journal:
 
 
 KINDS: dict[str, type] = {
-    kind.__name__: kind for kind in (AssumptionReport, Measurement, StepReport)
+    kind.__name__: kind for kind in (AssumptionReport, FittedOrder, Measurement, StepReport)
 }
 WORDS: dict[str, type[Proof] | type[Verdict]] = {"Proof": Proof, "Verdict": Verdict}
 

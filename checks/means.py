@@ -2,13 +2,12 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from fractions import Fraction
 from typing import Any
 
 from flint import fmpq
 from sympy import Expr
 
-from varlaw.checks.polynomials import ZERO, Monomial, Polynomial
+from varlaw.checks.polynomials import ZERO, Monomial, Polynomial, Power
 from varlaw.symbolic.arrays import RandomArray
 from varlaw.symbolic.assumptions import Kind
 
@@ -47,12 +46,15 @@ class Means:
     arrays: Mapping[str, RandomArray]
     write: Callable[[Expr], Polynomial]
     clusters: dict[str, frozenset[str]] = field(default_factory=dict)
+    memory: dict[Monomial, Polynomial] = field(default_factory=dict)
 
     def expectation(self, inside: Polynomial) -> Polynomial:
         """E of a polynomial in entries and events, by linearity and the declared properties."""
         total: dict[Monomial, fmpq] = {}
         for monomial, coefficient in inside.terms.items():
-            for out, factor in self._mean(monomial).terms.items():
+            if monomial not in self.memory:
+                self.memory[monomial] = self._mean(monomial)
+            for out, factor in self.memory[monomial].terms.items():
                 total[out] = total.get(out, ZERO) + factor * coefficient
         return Polynomial(total)
 
@@ -64,16 +66,16 @@ class Means:
         events = {a for a, _ in monomial if a[0] == "event"}
         if len({inside for _, _, inside in events}) < len(events):
             return Polynomial({})  # events that exclude one another
-        random += [(event, Fraction(1)) for event in events]
+        random += [(event, 1) for event in events]
         result = Polynomial({fixed: fmpq(1)})
         for group in self._groups(random):
             result = result * self._joint(group)
         return result
 
-    def _groups(self, items: list[tuple[Any, Fraction]]) -> list[list[tuple[Any, Fraction]]]:
+    def _groups(self, items: list[tuple[Any, Power]]) -> list[list[tuple[Any, Power]]]:
         """Factors of one monomial, in groups that are independent by declaration."""
         present = set().union(*(_names(atom) for atom, _ in items))
-        groups: list[tuple[set[Any], list[tuple[Any, Fraction]]]] = []
+        groups: list[tuple[set[Any], list[tuple[Any, Power]]]] = []
         for item in items:
             keys = self._keys(item[0], present)
             near = [g for g in groups if g[0] & keys]
@@ -114,7 +116,7 @@ class Means:
                 return frozenset(found)
             found = more
 
-    def _joint(self, group: list[tuple[Any, Fraction]]) -> Polynomial:
+    def _joint(self, group: list[tuple[Any, Power]]) -> Polynomial:
         if any(e.denominator != 1 or e < 0 for _, e in group):
             return Polynomial.atom(("mean", frozenset(group)))
         if all(a[0] == "entry" for a, _ in group):
@@ -129,7 +131,7 @@ class Means:
                 return Polynomial({})
         return Polynomial.atom(("mean", frozenset(group)))
 
-    def _uncorrelated(self, group: list[tuple[Any, Fraction]]) -> bool:
+    def _uncorrelated(self, group: list[tuple[Any, Power]]) -> bool:
         a, b = (self.arrays[atom[1]] for atom, _ in group)
         return a.name in b.uncorrelated or b.name in a.uncorrelated
 

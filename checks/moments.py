@@ -18,7 +18,7 @@ from flint import fmpq
 from sympy import Add, Basic, Expr, Function, Integer, Mul, NumberSymbol, Pow, Symbol
 
 from varlaw.checks.means import Means, NotCovered, holds_entry
-from varlaw.checks.polynomials import ONE, ZERO, Monomial, Polynomial
+from varlaw.checks.polynomials import ONE, ZERO, Monomial, Polynomial, Power, multiplied
 from varlaw.symbolic.activation import Activation
 from varlaw.symbolic.arrays import Entry, Moment, RandomArray
 from varlaw.symbolic.gradients import gradient
@@ -48,21 +48,21 @@ class Writer:
     sizes: Environment = field(default_factory=dict)
     spent: int = 0
     memory: dict[Any, Polynomial] = field(default_factory=dict)
-    free: dict[Expr, set[Basic]] = field(default_factory=dict)
+    free: dict[Expr, tuple[Basic, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.means = Means(self.arrays, lambda declared: self.value(declared, self.sizes))
 
     def value(self, expression: Expr, at: Environment) -> Polynomial:
         """The moment polynomial of an expression with the symbols of `at` put to integers."""
-        key = (expression, frozenset((s, at[s]) for s in self._free(expression) if s in at))
+        key = (expression, *map(at.get, self._free(expression)))
         if key not in self.memory:
             self.memory[key] = self._value(expression, at)
         return self.memory[key]
 
-    def _free(self, expression: Expr) -> set[Basic]:
+    def _free(self, expression: Expr) -> tuple[Basic, ...]:
         if expression not in self.free:
-            self.free[expression] = expression.free_symbols
+            self.free[expression] = tuple(expression.free_symbols)
         return self.free[expression]
 
     def _value(self, e: Expr, at: Environment) -> Polynomial:
@@ -109,10 +109,7 @@ class Writer:
                     total = total + self.value(part, at)
                 return total
             case Mul():
-                result = Polynomial.number(1)
-                for part in e.args:
-                    result = result * self.value(part, at)
-                return result
+                return multiplied([self.value(part, at) for part in e.args])
             case Pow():
                 return self._power(e.args[0], e.args[1], at)
             case _ if e.is_Rational:
@@ -184,7 +181,7 @@ class Writer:
         if any(r.free_bounds & set(e.bound) for r in e.ranges):
             raise NotCovered(f"a bound of {e} depends on another index")
         rows = interchangeable(e)
-        if rows and len(rows) > 2:
+        if rows and len(rows) > 1:
             spans = [self._span(self._range_of(e, index), at) for index in rows[0]]
             points = list(product(*spans))
             for chosen in combinations_with_replacement(points, len(rows)):
@@ -247,11 +244,11 @@ def interchangeable(e: IndexSum) -> list[tuple[Symbol, ...]]:
     return found
 
 
-def _fraction(value: fmpq) -> Fraction:
-    return Fraction(int(value.p), int(value.q))
+def _fraction(value: fmpq) -> Power:
+    return int(value.p) if value.q == 1 else Fraction(int(value.p), int(value.q))
 
 
-def _settled(inner: Polynomial, exponent: Fraction) -> Polynomial:
+def _settled(inner: Polynomial, exponent: Power) -> Polynomial:
     if not inner.terms:
         if exponent > 0:
             return inner
@@ -259,7 +256,7 @@ def _settled(inner: Polynomial, exponent: Fraction) -> Polynomial:
     return inner.power(exponent)
 
 
-def _symbolic_power(inner: Polynomial, monomial: Monomial, coefficient: Fraction) -> Polynomial:
+def _symbolic_power(inner: Polynomial, monomial: Monomial, coefficient: Power) -> Polynomial:
     """inner^(coefficient * monomial), one atom for each atom or prime of the base."""
     result = Polynomial.number(1)
     if len(inner.terms) == 1:

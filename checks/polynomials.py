@@ -1,13 +1,14 @@
 """Exact polynomials in arbitrary atoms, with rational exponents; nothing but arithmetic."""
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from fractions import Fraction
 from math import gcd, lcm
 from typing import Any
 
 from flint import fmpq
 
-Monomial = frozenset[tuple[Any, Fraction]]
+Power = Fraction | int  # whole powers as int, which hash and add faster
+Monomial = frozenset[tuple[Any, Power]]
 ONE: Monomial = frozenset()
 ZERO = fmpq(0)
 
@@ -26,8 +27,8 @@ class Polynomial:
         return Polynomial({ONE: fmpq(value)})
 
     @staticmethod
-    def atom(name: Hashable, exponent: Fraction | int = 1) -> "Polynomial":
-        return Polynomial({frozenset({(name, Fraction(exponent))}): fmpq(1)})
+    def atom(name: Hashable, exponent: Power = 1) -> "Polynomial":
+        return Polynomial({frozenset({(name, exponent)}): fmpq(1)})
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Polynomial) and self.terms == other.terms
@@ -57,8 +58,10 @@ class Polynomial:
     def scaled(self, factor: fmpq | int) -> "Polynomial":
         return Polynomial({m: c * factor for m, c in self.terms.items()})
 
-    def power(self, exponent: Fraction) -> "Polynomial":
+    def power(self, exponent: Power) -> "Polynomial":
         """The power; a sum of several terms to an exponent that is no natural number is an atom."""
+        if exponent.denominator == 1:
+            exponent = int(exponent)
         if exponent.denominator == 1 and exponent >= 0 and len(self.terms) != 1:
             result = Polynomial.number(1)
             for _ in range(int(exponent)):
@@ -87,11 +90,30 @@ def times(left: Monomial, right: Monomial) -> Monomial:
         return left or right
     powers = dict(left)
     for atom, exponent in right:
-        powers[atom] = powers.get(atom, Fraction(0)) + exponent
+        powers[atom] = powers.get(atom, 0) + exponent
     return frozenset((a, e) for a, e in powers.items() if e)
 
 
-def root(number: fmpq, exponent: Fraction) -> Polynomial:
+def multiplied(factors: Iterable[Polynomial]) -> Polynomial:
+    """The product; all factors of one term are joined at once."""
+    powers: dict[Any, Power] = {}
+    number, rest = fmpq(1), []
+    for factor in factors:
+        if len(factor.terms) != 1:
+            rest.append(factor)
+            continue
+        ((monomial, coefficient),) = factor.terms.items()
+        number *= coefficient
+        for atom, exponent in monomial:
+            powers[atom] = powers.get(atom, 0) + exponent
+    joined = frozenset((a, e) for a, e in powers.items() if e)
+    result = _reduced(Polynomial({joined: number}))
+    for factor in rest:
+        result = result * factor
+    return result
+
+
+def root(number: fmpq, exponent: Power) -> Polynomial:
     """number^exponent: exact where it is rational, else a product of powers of primes."""
     if exponent.denominator == 1:
         return Polynomial.number(number ** int(exponent))
@@ -124,7 +146,7 @@ def _reduced(value: Polynomial) -> Polynomial:
     return total
 
 
-def _reducible(atom: Any, exponent: Fraction) -> bool:
+def _reducible(atom: Any, exponent: Power) -> bool:
     if not isinstance(atom, tuple):
         return False
     if atom[0] == "prime":

@@ -47,12 +47,30 @@ class AssumptionReport:
 
 
 @dataclass(frozen=True)
+class FittedOrder:
+    """The error of a limit law, v(n) - limit = coefficient n^(-order), as fitted.
+
+    `values` are v(n) at the `sizes` n, each the estimate and its interval's ends; `low` and `high`
+    are those of the coefficient, `verdict` that on the order.
+    """
+
+    order: float
+    sizes: tuple[int, ...]
+    values: tuple[tuple[float, float, float], ...]
+    low: float
+    high: float
+    verdict: Verdict
+
+
+@dataclass(frozen=True)
 class Measurement:
     """One quantity, measured with one law of the weights, against the value that the law claims.
 
     `neighbours` are wrong laws, each with the verdict that the same interval gives: refuted, or
     the experiment cannot tell right from wrong. `sampler` is "direct" where everything random was
-    drawn, "conditional" where pre-activations were drawn given the batch.
+    drawn, "conditional" where pre-activations were drawn given the batch. `backend` is the array
+    library with its device and type of numbers, `streams` where the random numbers came from. `fit`
+    is there for limit laws.
     """
 
     quantity: str
@@ -67,6 +85,9 @@ class Measurement:
     neighbours: tuple[tuple[str, float, Verdict], ...] = ()
     why: str = ""
     sampler: SamplerName = "direct"
+    backend: str = "numpy, float64"
+    streams: str = "NumPy, SFC64"
+    fit: FittedOrder | None = None
 
     @property
     def asymptotic(self) -> bool:
@@ -143,6 +164,7 @@ def _law_json(law: LawReport) -> dict[str, Any]:
 
 def _measured_json(measured: Measurement) -> dict[str, Any]:
     found = asdict(measured) | {"verdict": str(measured.verdict)}
+    del found["fit"]
     found["neighbours"] = [
         {"name": name, "claimed": value, "verdict": str(verdict)}
         for name, value, verdict in measured.neighbours

@@ -1,17 +1,13 @@
 """The main job: all the evidence on laws of the catalogue, in parallel, as one report."""
 
-import os
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
-from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from varlaw.checks.executors import Work
-from varlaw.checks.executors import results as done_by
-from varlaw.checks.journal import Journal, fingerprint, folder, register
+from varlaw.checks.journal import Journal, fingerprint, register
 from varlaw.checks.report import (
     AssumptionReport,
     LawReport,
@@ -21,14 +17,16 @@ from varlaw.checks.report import (
     StepReport,
     worst,
 )
+from varlaw.checks.runs import DIED, begun, carried_out, measuring
 from varlaw.checks.statistics import Verdict
 from varlaw.derivations import catalogue
 from varlaw.symbolic.language import Text
 
+if TYPE_CHECKING:
+    from varlaw.checks.compiled.backends import Backend
+
 Progress = Callable[[str, int, int], None]
 Finished = Callable[[LawReport], None]
-
-DIED = "the process that worked on it died again and again"
 
 
 @register
@@ -101,6 +99,7 @@ def verify(
     sufficient: bool = True,
     executor: Executor | None = None,
     resume: bool = False,
+    backend: "Backend | None" = None,
     progress: Progress | None = None,
     on_law: Finished | None = None,
 ) -> Report:
@@ -112,8 +111,9 @@ def verify(
     machines need varlaw. What is finished is journalled: with `resume` a run with the same laws and
     settings that was cut off is gone on with. `overrides` sets parameters of the experiments, such
     as {"m": 512}. Minimal sets of assumptions are looked for unless `sufficient` is false, which
-    saves a third of the time. `progress` is called with (law, parts done, parts in all), `on_law`
-    with each report as it is finished.
+    saves a third of the time. With a `backend` laws are measured a second time, compiled from their
+    derivations, on that array library. `progress` is called with (law, parts done, parts in all),
+    `on_law` with each report as it is finished.
 
     Raises UnknownLaw, or ValueError for a parameter out of range, a law that is written wrongly, or
     nothing to resume.
@@ -124,7 +124,9 @@ def verify(
     chosen = [name for name in known if not names or name in names]
     for name in chosen:
         catalogue.check(known[name])
-    tasks = [] if steps_only else _plan(chosen, tolerance, error_rate, seed, overrides or {})
+    tasks = (
+        [] if steps_only else _plan(chosen, tolerance, error_rate, seed, overrides or {}, backend)
+    )
     pending = {
         name: _Pending(known[name], sum(task.law == name for task in tasks), not steps_only)
         for name in chosen
@@ -132,10 +134,11 @@ def verify(
     pieces = [_Piece(name, None, (name, sufficient)) for name in _slowest_first(chosen)]
     pieces += [_Piece(task.law, k, task) for k, task in enumerate(tasks)]
     run = {"laws": chosen, "tasks": [t.record for t in tasks], "sufficient": sufficient}
-    journal = _journal(fingerprint(run), resume)
+    journal = begun(fingerprint(run), resume)
     finished: dict[str, LawReport] = {}
-    with _results(pieces, journal, jobs or os.cpu_count() or 1, executor) as results:
-        for done, (piece, result) in enumerate(results, 1):
+    with carried_out(pieces, journal, jobs, executor) as results:
+        for done, (place, result) in enumerate(results, 1):
+            piece = pieces[place]
             part = pending[piece.law]
             if piece.number is None:
                 part.reasoning = result
@@ -167,69 +170,21 @@ class _Piece:
     def work(self, journal: Journal | None) -> Work:
         if self.number is None:
             return Work(reason, self.argument, _no_reasoning)
-        return Work(_timed_measure, (self.argument, journal and str(journal.path)), _no_measurement)
-
-
-def _journal(name: str, resume: bool) -> Journal | None:
-    """The journal of a run; an earlier one of the same run is gone on with, or begun anew.
-
-    None where the cache cannot be written. Raises ValueError where there is nothing to resume.
-    """
-    path = folder() / f"{name}.sqlite"
-    if resume and not path.exists():
-        raise ValueError(
-            "there is nothing to resume: no run with these laws and settings was cut off"
-        )
-    try:
-        if not resume:
-            Journal(path).close()
-        return Journal(path)
-    except OSError:
-        return None
-
-
-@contextmanager
-def _results(
-    pieces: list[_Piece], journal: Journal | None, jobs: int, executor: Executor | None
-) -> Iterator[Iterator[tuple[_Piece, Any]]]:
-    """The results of all pieces: those of the journal first, the others as they are ready."""
-    known = {k: journal.result(piece.key) for k, piece in enumerate(pieces)} if journal else {}
-    known = {k: found for k, found in known.items() if found is not None}
-    left = [k for k in range(len(pieces)) if k not in known]
-    shared = journal if executor is None else None  # others may run on another machine
-    with done_by([pieces[k].work(shared) for k in left], jobs, executor) as results:
-
-        def all_of_them() -> Iterator[tuple[_Piece, Any]]:
-            for k, found in known.items():
-                yield pieces[k], found
-            for place, found in results:
-                if journal:
-                    journal.keep(pieces[left[place]].key, found)
-                yield pieces[left[place]], found
-
-        yield all_of_them()
+        return measuring(self.argument, journal)
 
 
 def _plan(
-    names: list[str], tolerance: float, error_rate: float, seed: int, overrides: Mapping[str, Text]
+    names: list[str],
+    tolerance: float,
+    error_rate: float,
+    seed: int,
+    overrides: Mapping[str, Text],
+    backend: "Backend | None",
 ) -> list[Any]:
     from varlaw.checks.experiments.run import Settings, plan
 
-    return list(plan(names, Settings(tolerance, error_rate, seed, overrides)))
-
-
-def _timed_measure(given: tuple[Any, str | None]) -> tuple[Measurement, float]:
-    from varlaw.checks.experiments.run import attempt
-
-    task, path = given
-    began = time.perf_counter()
-    return attempt(task, Journal(Path(path)) if path else None), time.perf_counter() - began
-
-
-def _no_measurement(given: tuple[Any, str | None]) -> tuple[Measurement, float]:
-    from varlaw.checks.experiments.run import without
-
-    return without(given[0], DIED), 0.0
+    settings = Settings(tolerance, error_rate, seed, overrides, backend=backend)
+    return list(plan(names, settings))
 
 
 def _no_reasoning(question: tuple[str, bool]) -> Reasoning:

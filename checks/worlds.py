@@ -1,62 +1,26 @@
 """Finite models: random arrays on a finite probability space that meet given declarations.
 
 Every entry is a shift plus a product of columns, each a table of values over the outcomes of one
-independent seed. The tables have four or five outcomes with generic moments (no two-point laws, in
-which w^2 is constant), so that an identity that needs a declaration fails where it is not met.
+independent seed. A declared variance is met by a scale, and by other odds where it is no square.
 """
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import combinations, product
+from functools import lru_cache
+from itertools import combinations, count, cycle, product
 from math import comb
 
 from flint import fmpq
 from sympy import Basic, Dummy, Expr, Integer, Rational, Symbol, degree, fraction, sqrt, together
 
 from varlaw.checks.algebra import opened
+from varlaw.checks.tables import FACTOR, NORMAL, OFFSET, SKEWED, SWITCH, SYMMETRIC, Table
 from varlaw.symbolic.arrays import RandomArray
 from varlaw.symbolic.assumptions import RELATIONS, Assumption, Kind
 from varlaw.symbolic.sequences import Term
 
 Indices = tuple[int, ...]
 Seed = tuple[str, Indices]
-
-
-def _fraction(text: str) -> fmpq:
-    top, _, bottom = text.partition("/")
-    return fmpq(int(top), int(bottom or 1))
-
-
-@dataclass(frozen=True)
-class Table:
-    """Values with probabilities, as a discrete law."""
-
-    values: tuple[fmpq, ...]
-    odds: tuple[int, ...]
-
-    @staticmethod
-    def of(values: str, odds: tuple[int, ...]) -> "Table":
-        return Table(tuple(_fraction(v) for v in values.split()), odds)
-
-    def moment(self, order: int) -> fmpq:
-        total = sum(self.odds)
-        return (
-            sum((v**order * o for v, o in zip(self.values, self.odds, strict=True)), fmpq(0))
-            / total
-        )
-
-    def __str__(self) -> str:
-        chances = [str(fmpq(o, sum(self.odds))) for o in self.odds]
-        return f"values {', '.join(map(str, self.values))} with probabilities {', '.join(chances)}"
-
-
-FOUR = (2, 2, 1, 1)
-SYMMETRIC = Table.of("1/3 -1/3 5/3 -5/3", FOUR)  # variance 1
-SKEWED = Table.of("-4/5 -3/5 6/5 8/5", FOUR)  # mean 0, variance 1, third moment 91/125
-OFFSET = Table.of("-8/5 -1/5 2/5 4/5", FOUR)  # second moment 1, mean -2/5
-FACTOR = Table.of("1/5 7/5 1/5 7/5", FOUR)  # positive, second moment 1
-SWITCH = Table.of("0 1 1 1", FOUR)
-NORMAL = Table.of("0 1 -1 2 -2", (6, 2, 2, 1, 1))  # the moments of N(0, 1) to order 5
 
 
 @dataclass(frozen=True)
@@ -111,27 +75,32 @@ def worlds(
     dropped: Assumption | None,
     free: set[Symbol],
     dims: list[Symbol],
+    values: tuple[Rational, ...] = (),
 ) -> Iterator[World]:
     """Models that keep every declaration but `dropped`, at several sizes.
 
     With `dropped` None all declarations are kept. Models whose moments cannot take a declared
-    number are left out.
+    number are left out. The free symbols take `values` in turn; without these, what the moments
+    of the models make of them.
     """
+    loose = sorted((s for s in free if not s.is_integer), key=str)
+    chosen = dict(zip(loose, cycle(values), strict=False)) if values else {}
     ties: list[tuple[str, ...]] = [()]
     if dropped and dropped.kind in RELATIONS:
         ties = [dropped.subjects, dropped.subjects[::-1]]
     for sizes in _sizes(len(dims)):
         at = dict(zip(dims, sizes, strict=True))
+        given = {**chosen, **{dim: Integer(size) for dim, size in at.items()}}
         for tie in ties:
             options = [
-                [(name, r) for r in _recipes(array, arrays, dropped, tie)]
+                [(name, r) for r in _recipes(array, arrays, dropped, tie, given)]
                 for name, array in arrays.items()
             ]
             for choice in product(*options):
                 recipes = dict(choice)
                 if not _apart(arrays, recipes, dropped):
                     continue
-                symbols = _symbol_values(arrays, recipes, free, at)
+                symbols = _symbol_values(arrays, recipes, free, given)
                 if symbols is not None:
                     yield World(recipes, symbols, at)
 
@@ -169,6 +138,7 @@ def _recipes(
     arrays: Mapping[str, RandomArray],
     dropped: Assumption | None,
     tie: tuple[str, ...],
+    given: Mapping[Basic, Basic],
 ) -> Iterator[Recipe]:
     """The ways tried to make one array; with `tie` (a, b) the array a is a function of b."""
     gone = (
@@ -181,7 +151,7 @@ def _recipes(
     gaussian = array.has(Kind.GAUSSIAN) and gone is not Kind.GAUSSIAN
     centred = array.zero_mean and gone is not Kind.ZERO_MEAN
     table = NORMAL if gaussian else SYMMETRIC if symmetric else SKEWED
-    scale, shift = _scale(array), fmpq(0)
+    shift = fmpq(0)
     if not centred:
         if array.mean is not None and array.mean.is_Rational and array.mean != 0:
             shift = fmpq(int(array.mean.p), int(array.mean.q))
@@ -189,6 +159,11 @@ def _recipes(
             table = OFFSET
         else:
             shift = fmpq(1)
+    scale, second = _scale(array, given)
+    found = table.spread(second)
+    if found is None:
+        return
+    table = found
     words = (
         f"{table}"
         + (f", times {scale}" if scale != 1 else "")
@@ -280,27 +255,38 @@ def _uncorrelated(array: RandomArray, other: RandomArray, dropped: Assumption | 
     return other.name in array.uncorrelated
 
 
-def _scale(array: RandomArray) -> fmpq:
-    """A scale that gives the declared number, or a generic one where a symbol was declared."""
+def _scale(array: RandomArray, given: Mapping[Basic, Basic]) -> tuple[fmpq, fmpq]:
+    """A scale, and the second moment of the table that it needs to give the declared number.
+
+    The second moment is 1 where the number is a square; a generic scale stands for a symbol.
+    """
     if not array.args[2].args:
-        return fmpq(2)
-    value = array.args[2].args[1]
-    if value.is_Rational and (root := sqrt(value)).is_Rational:
-        return fmpq(int(root.p), int(root.q))
-    return fmpq(2 + sum(map(ord, str(value))) % 3)
+        return fmpq(2), fmpq(1)
+    declared = array.args[2].args[1]
+    value = opened(declared).xreplace(given)
+    if not value.is_Rational or value <= 0:
+        return fmpq(2 + sum(map(ord, str(declared))) % 3), fmpq(1)
+    root, wanted = sqrt(value), fmpq(int(value.p), int(value.q))
+    if root.is_Rational:
+        return fmpq(int(root.p), int(root.q)), fmpq(1)
+    for bottom in count(1):  # the simplest fraction near the root
+        scale = fmpq(round(float(root) * bottom), bottom)
+        if scale != 0 and fmpq(5, 6) <= wanted / scale**2 <= fmpq(7, 6):
+            break
+    return scale, wanted / scale**2
 
 
 def _symbol_values(
     arrays: Mapping[str, RandomArray],
     recipes: Mapping[str, Recipe],
     free: set[Symbol],
-    sizes: Mapping[Symbol, int],
+    given: Mapping[Basic, Basic],
 ) -> dict[Basic, Rational] | None:
     """Values of the symbols that the declarations speak of; None if they contradict one another."""
-    world = World(recipes, {}, sizes)
+    world = World(recipes, {}, {})
     known: dict[Basic, Rational] = {  # a layer is 3, so that one more is a square
-        s: Integer(1 if s.is_positive else 3) for s in free if s.is_integer and s not in sizes
-    }
+        s: Integer(1 if s.is_positive else 3) for s in free if s.is_integer
+    } | dict(given)
     for name, array in arrays.items():
         claims: list[tuple[Expr, fmpq]] = []
         if array.args[2].args:
@@ -314,7 +300,7 @@ def _symbol_values(
         for value, actual in claims:
             target = Rational(int(actual.p), int(actual.q))
             terms = {term: Dummy(str(term)) for term in value.atoms(Term)}
-            gap = opened(value).xreplace(terms).xreplace(dict(sizes)).xreplace(known)
+            gap = opened(value).xreplace(terms).xreplace(known)
             gap = (
                 gap.xreplace({dummy: known.get(term, term) for term, dummy in terms.items()})
                 - target
@@ -327,18 +313,23 @@ def _symbol_values(
                 if gap != 0:
                     return None
                 continue
-            (first, *others), trial = unknown, Dummy()
-            top, _ = fraction(together(gap.xreplace({first: trial})))
-            order = degree(top, trial)
-            slope = top.coeff(trial, order)
-            rest = top.xreplace({trial: Integer(0)})
-            value_ = (-rest / slope) ** Rational(1, order) if slope.is_number else None
-            if others or value_ is None or not value_.is_Rational:
+            if len(unknown) > 1 or (found := _solved(gap, unknown[0])) is None:
                 return None
-            if (slope * trial**order + rest - top).expand() != 0:
-                return None
-            known[first] = value_
+            known[unknown[0]] = found
     spare = (Rational(5, 4), Rational(16, 9), Rational(9, 16), Rational(21, 4))  # 1 + s is a square
-    for k, symbol in enumerate(sorted(free - known.keys() - sizes.keys(), key=str)):
+    for k, symbol in enumerate(sorted(free - known.keys(), key=str)):
         known[symbol] = spare[k % len(spare)]
     return known
+
+
+@lru_cache(maxsize=4096)
+def _solved(gap: Expr, unknown: Expr) -> Rational | None:
+    """The rational value of a power of the unknown at which the gap vanishes; or None."""
+    trial = Dummy()
+    top, _ = fraction(together(gap.xreplace({unknown: trial})))
+    order = degree(top, trial)
+    slope, rest = top.coeff(trial, order), top.xreplace({trial: Integer(0)})
+    value = (-rest / slope) ** Rational(1, order) if slope.is_number else None
+    if value is None or not value.is_Rational:
+        return None
+    return value if (slope * trial**order + rest - top).expand() == 0 else None

@@ -9,6 +9,7 @@ from varlaw.commands.gain import activation_gain
 from varlaw.commands.kernel import gaussian_kernel
 from varlaw.commands.moment import gaussian_moment
 from varlaw.commands.recipes import default_recipes
+from varlaw.commands.sweep import sweep
 from varlaw.commands.verify import verify
 from varlaw.console import Exit, Manners
 
@@ -17,6 +18,7 @@ COMMANDS = (
     show,
     derive,
     verify,
+    sweep,
     gaussian_moment,
     gaussian_kernel,
     activation_gain,

@@ -143,11 +143,11 @@ def say_json(content: Any) -> None:
     say(json_text(content))
 
 
-def json_text(content: Any) -> str:
+def json_text(content: Any, indent: int | None = 2) -> str:
     """JSON in ASCII, so that it survives any encoding; numbers that are not finite are null."""
     import json
 
-    return json.dumps(_finite(content), indent=2, allow_nan=False)
+    return json.dumps(_finite(content), indent=indent, allow_nan=False)
 
 
 def _finite(content: Any) -> Any:
@@ -158,28 +158,28 @@ def _finite(content: Any) -> Any:
     return None if isinstance(content, float) and not math.isfinite(content) else content
 
 
-def write_file(path: "Path", text: str) -> None:
+def write_file(path: "Path", content: str | bytes) -> None:
     """Write a whole file or nothing: beside its place first, then renamed into it."""
     try:
-        _write(path, text)
+        _write(path, content.encode() if isinstance(content, str) else content)
     except OSError as error:
         raise click.ClickException(f"cannot write {str(path)!r}: {error.strerror}") from error
 
 
-def _write(path: "Path", text: str) -> None:
+def _write(path: "Path", content: bytes) -> None:
     import tempfile
 
     if path.is_dir():
         raise IsADirectoryError(0, "it is a directory")
     if path.exists() and not (path.is_file() and os.access(path, os.W_OK)):
-        path.write_text(text, encoding="utf-8")  # a device, a pipe, or an error
+        path.write_bytes(content)  # a device, a pipe, or an error
         return
     target = path.resolve()
     mode = target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~_umask()
     handle, draft = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
     try:
-        with open(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
+        with open(handle, "wb") as file:
+            file.write(content)
         os.chmod(draft, mode)
         os.replace(draft, target)
     except BaseException:
@@ -222,8 +222,10 @@ def pairs(
     return found
 
 
-def formats(*names: str, default: str | None = "text") -> Callable[[Command], Command]:
-    """The option --format, whose value goes to `form`, and --json for --format json."""
+def formats(
+    *names: str, default: str | None = "text", json: str = "json"
+) -> Callable[[Command], Command]:
+    """The option --format, whose value goes to `form`, and --json for its value `json`."""
     choice = click.option(
         "--format",
         "form",
@@ -231,16 +233,16 @@ def formats(*names: str, default: str | None = "text") -> Callable[[Command], Co
         show_default=default,
         help="Form of the output.",
     )
-    alias = click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
+    alias = click.option("--json", "as_json", is_flag=True, help=f"The same as --format {json}.")
 
     def decorate(command: Command) -> Command:
         @choice
         @alias
         @wraps(command)
         def merged(*args: Any, form: str | None, as_json: bool, **options: Any) -> Any:
-            if as_json and form not in (None, "json"):
+            if as_json and form not in (None, json):
                 raise click.UsageError(f"'--json' and '--format {form}' exclude one another")
-            return command(*args, form="json" if as_json else form or default, **options)
+            return command(*args, form=json if as_json else form or default, **options)
 
         return merged
 

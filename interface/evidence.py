@@ -1,7 +1,7 @@
 """The evidence as a table: `varlaw.verify(...)` in Python, `varlaw verify` on the command line."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 from html import escape
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from concurrent.futures import Executor
 
+    from varlaw.checks.compiled.backends import Backend
     from varlaw.symbolic.language import Text
 
 COLOURS = {
@@ -55,6 +56,7 @@ def verify(
     sufficient: bool = True,
     executor: "Executor | None" = None,
     resume: bool = False,
+    backend: "Backend | None" = None,
     progress: "Callable[[str, int, int], None] | None" = None,
     on_law: "Callable[[LawReport], None] | None" = None,
 ) -> Evidence:
@@ -65,7 +67,9 @@ def verify(
     {"m": 512}; `steps_only` leaves the experiments out; `sufficient` looks for minimal sets of
     assumptions; `jobs` is the number of processes, unless
     an `executor` of concurrent.futures does the work. `resume` goes on with such a run that was cut
-    off: what is finished is journalled.
+    off: what is finished is journalled. With a `backend` (varlaw.checks.compiled.backends.Backend)
+    laws are measured a second time, by experiments compiled from their derivations, on that array
+    library and device.
     `on_law` is called with each law's report as it is finished, `progress` with what is being
     done, how much of it is done, and how much there is. Raises UnknownLaw, or ValueError for an
     option out of range.
@@ -86,6 +90,7 @@ def verify(
         sufficient=sufficient,
         executor=executor,
         resume=resume,
+        backend=backend,
         progress=progress,
         on_law=on_law,
     )
@@ -118,7 +123,7 @@ def _row(law: LawReport) -> tuple[Cell, ...]:
         Cell(_steps(law)),
         Cell(_assumptions(law)),
         Cell(shown.quantity if shown else ""),
-        Cell(_measured(shown) if shown else "proved, not measured" if law.unmeasured else ""),
+        Cell(measured_text(shown) if shown else "proved, not measured" if law.unmeasured else ""),
         Cell(f"{shown.claimed:.6g}" if shown and math.isfinite(shown.claimed) else ""),
         Cell(str(law.verdict), COLOURS[law.verdict]),
         Cell(law.statement),
@@ -133,7 +138,7 @@ def shown_measurement(law: LawReport) -> Measurement | None:
 
 def _steps(law: LawReport) -> str:
     outcomes = [step.outcome for step in law.steps if step.outcome is not Proof.PROVED]
-    others = f" ({_counts(outcomes, Proof)})" if outcomes else ""
+    others = f" ({counts(outcomes, Proof)})" if outcomes else ""
     return f"{law.count(Proof.PROVED)}/{len(law.steps)}{others}"
 
 
@@ -142,7 +147,7 @@ def _assumptions(law: LawReport) -> str:
     return f"{sum(a.needed is True for a in audited)}/{len(audited)} needed" if audited else ""
 
 
-def _measured(measured: Measurement) -> str:
+def measured_text(measured: Measurement) -> str:
     """`2.0003 [1.9979, 2.0031]`, with two digits of the interval's half-width, rounded outwards."""
     numbers = measured.low, measured.estimate, measured.high
     if any(number is None for number in numbers):
@@ -173,7 +178,7 @@ def problems(report: Report) -> Iterator[str]:
 
 
 def _told(measured: Measurement) -> str:
-    value = _measured(measured) or "nothing"
+    value = measured_text(measured) or "nothing"
     why = f": {measured.why}" if measured.why else ""
     claimed = f"claimed {measured.claimed:.6g}, " if math.isfinite(measured.claimed) else ""
     return (
@@ -193,7 +198,8 @@ def _details(law: LawReport) -> Iterator[str]:
         yield f"  sufficient: {'; '.join(group) or 'nothing'}"
     for measured in law.measured:
         how = f"{measured.interval} interval, {measured.replicates} replicates"
-        yield f"  {_told(measured)} ({how}, {measured.sampler} sampler)"
+        how += f", {measured.sampler} sampler, {measured.backend}; numbers: {measured.streams}"
+        yield f"  {_told(measured)} ({how})"
         for name, value, verdict in measured.neighbours:
             yield f"    against {name} = {value:.6g}: {verdict}"
 
@@ -216,25 +222,31 @@ def summary(report: Report) -> str:
     Verdicts that rest on asymptotic intervals are counted: the error rate does not cover them.
     """
     steps = [step.outcome for law in report.laws for step in law.steps]
-    verdicts = _counts([law.verdict for law in report.laws], Verdict)
-    doubtful = sum(m.asymptotic for law in report.laws for m in law.measured)
-    without = f", not of {_plural(doubtful, 'asymptotic verdict')}" if doubtful else ""
+    verdicts = counts([law.verdict for law in report.laws], Verdict)
+    measured = [found for law in report.laws for found in law.measured]
     return (
-        f"{_plural(len(report.laws), 'law')}: {verdicts}; "
-        f"{_plural(len(steps), 'step')}: {_counts(steps, Proof)}; "
-        f"error rate {report.error_rate:g}{without}, seed {report.seed}"
+        f"{plural(len(report.laws), 'law')}: {verdicts}; "
+        f"{plural(len(steps), 'step')}: {counts(steps, Proof)}; "
+        f"{error_rate(report.error_rate, measured)}, seed {report.seed}"
     )
 
 
-def exit_code(report: Report) -> Exit:
-    """What `varlaw verify` exits with."""
+def error_rate(rate: float, measured: Iterable[Measurement]) -> str:
+    """The error rate in words, with the number of verdicts that it does not cover."""
+    doubtful = sum(found.asymptotic for found in measured)
+    without = f", not of {plural(doubtful, 'asymptotic verdict')}" if doubtful else ""
+    return f"error rate {rate:g}{without}"
+
+
+def exit_code(verdict: Verdict) -> Exit:
+    """What a command exits with after this verdict."""
     codes = {Verdict.REFUTED: Exit.REFUTED, Verdict.UNDECIDED: Exit.UNDECIDED}
-    return codes.get(report.verdict, Exit.WELL)
+    return codes.get(verdict, Exit.WELL)
 
 
-def _plural(number: int, noun: str) -> str:
+def plural(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
-def _counts(found: Sequence[Any], kinds: Any) -> str:
+def counts(found: Sequence[Any], kinds: Any) -> str:
     return ", ".join(f"{found.count(kind)} {kind}" for kind in kinds if kind in found) or "none"

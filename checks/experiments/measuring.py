@@ -2,17 +2,18 @@
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
+from varlaw.checks.compiled.backends import Backend
 from varlaw.checks.experiments.moments import Number
 from varlaw.checks.experiments.registry import Draws, LimitTrial, Trial
 from varlaw.checks.journal import Journal
 from varlaw.checks.limits import Fit, order_fit
-from varlaw.checks.report import Measurement
+from varlaw.checks.report import FittedOrder, Measurement
 from varlaw.checks.sampling import stream
 from varlaw.checks.statistics import Interval, NoInterval, Verdict, judge
 
@@ -40,11 +41,13 @@ class Task:
     tolerance: float
     seed: int
     budget: int
+    backend: Backend | None = None  # of a compiled experiment
+    point: tuple[str, ...] = ()  # of a grid, such as ("m=64",): every point has its own streams
 
     @property
-    def key(self) -> tuple[str, str, str]:
+    def key(self) -> tuple[str, ...]:
         """What the random streams depend on, beside the seed."""
-        return self.law, self.quantity, self.weights
+        return self.law, self.quantity, self.weights, *self.point
 
     @property
     def record(self) -> dict[str, Any]:
@@ -107,7 +110,7 @@ def measure_trial(
                 return _measure_limit(task, trial, journal)
             return _measure_mean(task, trial, journal)
         except NoInterval as error:
-            return _undecided(task, trial, str(error))
+            return undecided(task, trial, str(error))
 
 
 def _measure_mean(task: Task, trial: Trial, journal: Journal | None) -> Measurement:
@@ -117,14 +120,14 @@ def _measure_mean(task: Task, trial: Trial, journal: Journal | None) -> Measurem
         trial.spread, claimed, task.tolerance, task.alpha, absolute=absolute
     )
     if why := _over_budget(size, trial, task):
-        return _undecided(task, trial, why)
+        return undecided(task, trial, why)
 
     def verdict(interval: Interval, value: float) -> Verdict:
         return judge(interval, value, task.tolerance, absolute=absolute)
 
     series = Series(trial, task.key, task.seed, task.alpha, size, journal)
     sequence = series.sequence
-    found = _undecided(task, trial, WIDE)
+    found = undecided(task, trial, WIDE)
     for look in series.looks(task.budget):
         series.grow(look)
         if abs(sequence.estimate - claimed) < sequence.half_width > margin:
@@ -147,15 +150,16 @@ def _measure_limit(task: Task, trial: LimitTrial, journal: Journal | None) -> Me
         aim = margin * abs(claimed) * min(1.0, task.tolerance / 0.01)
         planned = part.method.planned_size(part.spread, 0.0, task.tolerance, alpha, absolute=aim)
         if why := _over_budget(planned, part, task):
-            return _undecided(task, trial, f"at size {size}: {why}")
+            return undecided(task, trial, f"at size {size}: {why}")
         made.append(Series(part, (*task.key, size), task.seed, alpha, planned, journal))
-    found = _undecided(task, trial, WIDE)
+    found = undecided(task, trial, WIDE)
     for looks in zip(*(series.looks(task.budget) for series in made), strict=False):
         for series, look in zip(made, looks, strict=True):
             series.grow(look)
         intervals = [series.sequence.interval() for series in made]
         fit = order_fit(trial.sizes, intervals, trial.order)
-        extrapolated = _extrapolated(trial, [series.sequence.estimate for series in made])
+        estimates = [series.sequence.estimate for series in made]
+        extrapolated = _extrapolated(trial, estimates)
         neighbours = tuple(
             (name, value, judge(fit.limit, value, task.tolerance)) for name, value in _others(trial)
         )
@@ -164,12 +168,22 @@ def _measure_limit(task: Task, trial: LimitTrial, journal: Journal | None) -> Me
             for order in trial.wrong_orders
         )
         verdict, why = _limit_verdict(fit, extrapolated, claimed, task.tolerance)
-        found = _measured(
-            task, trial, extrapolated[-1], fit.limit, verdict, neighbours + orders, why
+        found = replace(
+            _measured(task, trial, extrapolated[-1], fit.limit, verdict, neighbours + orders, why),
+            fit=_fitted(trial, fit, estimates, intervals),
         )
         if found.verdict is not Verdict.UNDECIDED:
             break
     return found
+
+
+def _fitted(
+    trial: LimitTrial, fit: Fit, means: list[float], intervals: list[Interval]
+) -> FittedOrder:
+    """What was measured at each size, and the coefficient of the error."""
+    values = tuple((m, i.low, i.high) for m, i in zip(means, intervals, strict=True))
+    b = fit.coefficient
+    return FittedOrder(trial.order, trial.sizes, values, b.low, b.high, fit.order)
 
 
 def _extrapolated(trial: LimitTrial, means: list[float]) -> list[float]:
@@ -248,7 +262,8 @@ def _measured(
     )
 
 
-def _undecided(task: Task, trial: Trial | LimitTrial, why: str) -> Measurement:
+def undecided(task: Task, trial: Trial | LimitTrial, why: str) -> Measurement:
+    """The record of a trial that told nothing."""
     return Measurement(
         task.quantity,
         task.weights,

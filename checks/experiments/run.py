@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from varlaw.checks.compiled.backends import Backend
 from varlaw.checks.experiments.measuring import Task, measure_trial
 from varlaw.checks.experiments.registry import Experiment, experiments
 from varlaw.checks.journal import Journal
@@ -19,7 +20,8 @@ class Settings:
 
     `overrides` fixes parameters by name. `budget` is how many random numbers one measurement may
     be planned with: by default half a minute's worth at most, and far more than the default
-    parameters need. Raises ValueError for a setting out of range.
+    parameters need. With a `backend` laws are measured a second time, compiled from their
+    derivations, on that library. Raises ValueError for a setting out of range.
     """
 
     tolerance: float = 0.01
@@ -27,6 +29,7 @@ class Settings:
     seed: int = 0
     overrides: Mapping[str, Text] = field(default_factory=dict)
     budget: int = 5 << 29
+    backend: Backend | None = None
 
     def __post_init__(self) -> None:
         for name, value in (("tolerance", self.tolerance), ("error rate", self.error_rate)):
@@ -46,15 +49,18 @@ def plan(laws: Iterable[str], settings: Settings) -> list[Task]:
 
     Raises ValueError for an override that no selected law knows, or one out of range.
     """
-    wanted = set(laws)
+    wanted = dict.fromkeys(laws)
     chosen = [e for e in experiments() if e.law in wanted]
-    known = sorted({name for e in chosen for name in e.defaults})
+    second = _compiled(wanted, settings.overrides) if settings.backend else []
+    known = sorted({name for e in (*chosen, *second) for name in e.defaults})
     for name in settings.overrides:
         if name not in known:
             which = f"there are {', '.join(known)}" if known else "there are none"
             raise ValueError(f"no selected law has a parameter {name!r}; {which}")
-    made = [(e, e.values(settings.overrides)) for e in chosen]
-    count = sum(len(e.weights) for e in chosen)
+    plain: Backend | None = None
+    made = [(e, plain, e.values(settings.overrides)) for e in chosen]
+    made += [(e, settings.backend, e.values(settings.overrides)) for e in second]
+    count = sum(len(e.weights) for e in (*chosen, *second))
     return [
         Task(
             e.law,
@@ -65,14 +71,29 @@ def plan(laws: Iterable[str], settings: Settings) -> list[Task]:
             settings.tolerance,
             settings.seed,
             settings.budget,
+            backend,
         )
-        for e, values in made
+        for e, backend, values in made
         for weights in e.weights
     ]
 
 
+def _compiled(laws: Iterable[str], overrides: Mapping[str, Text]) -> list[Experiment]:
+    """The compiled experiments on those of the laws that have one."""
+    from varlaw.checks.compiled.trials import experiment_on
+
+    found = (experiment_on(name, overrides) for name in laws)
+    return [e for e in found if e is not None]
+
+
 def find(task: Task) -> Experiment:
     """The experiment that a task carries out."""
+    if task.backend is not None:
+        from varlaw.checks.compiled.trials import experiment_on
+
+        made = experiment_on(task.law, dict(task.values), task.backend)
+        assert made is not None
+        return made
     return next(e for e in experiments() if (e.law, e.quantity) == (task.law, task.quantity))
 
 
@@ -82,7 +103,12 @@ def measure(task: Task, law: Law | None = None, journal: Journal | None = None) 
     The numbers drawn depend on the seed, the law, the quantity and the law of the weights alone,
     so that neither the number of workers nor the other laws of the run change them.
     """
-    return measure_trial(task, find(task).prepare(task.weights, dict(task.values), law), journal)
+    trial = find(task).prepare(task.weights, dict(task.values), law)
+    if task.backend is None:
+        return measure_trial(task, trial, journal)
+    from varlaw.checks.compiled.trials import measure_compiled
+
+    return measure_compiled(task, trial, task.backend, journal)
 
 
 def attempt(task: Task, journal: Journal | None = None) -> Measurement:

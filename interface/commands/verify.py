@@ -1,18 +1,15 @@
 """The command `varlaw verify`."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from varlaw.commands.laws import known_law, law_names
-from varlaw.console import Exit, between, colour, complain, formats, pairs, say, say_json, width
+from varlaw.commands.running import executor_at, running
+from varlaw.console import Exit, colour, complain, formats, pairs, say, say_json, width
 
 if TYPE_CHECKING:
-    from concurrent.futures import Executor
-
-CONNECT = 10  # seconds to wait for a scheduler
+    from varlaw.checks.compiled.backends import Backend
 
 
 @click.command("verify")
@@ -25,43 +22,23 @@ CONNECT = 10  # seconds to wait for a scheduler
     metavar="NAME=VALUE",
     help="Fix a symbol in the experiments, such as m=512; may be repeated.",
 )
+@running
 @click.option(
-    "--tolerance",
-    type=float,
-    callback=between(0, 1),
-    default=0.01,
-    show_default=True,
-    metavar="NUMBER",
-    help="Relative error within which a law has to be confirmed.",
+    "--backend",
+    metavar="numpy|torch|cupy|jax",
+    help="Measure a second time, compiled from the derivations, on this array library.",
+)
+@click.option("--device", metavar="NAME", help="Device of the backend, such as cuda:0.")
+@click.option(
+    "--dtype",
+    metavar="float64|float32|float16",
+    help="Type of numbers of the backend; float64 unless given. Sums are accumulated in float64.",
 )
 @click.option(
-    "--error-rate",
-    type=float,
-    callback=between(0, 0.5),
-    default=1e-6,
-    show_default=True,
-    metavar="NUMBER",
-    help="Probability of a wrong verdict, for the whole run.",
+    "--streams",
+    metavar="numpy|own",
+    help="Random numbers for the backend: NumPy's, moved to it, or its own generator's.",
 )
-@click.option(
-    "--seed",
-    type=click.IntRange(min=0),
-    default=0,
-    show_default=True,
-    help="Seed of the experiments.",
-)
-@click.option(
-    "--jobs",
-    type=click.IntRange(min=1),
-    show_default="one per processor",
-    help="Number of processes; the results do not depend on it.",
-)
-@click.option(
-    "--executor",
-    metavar="dask://HOST:PORT",
-    help="Where to do the work instead: a Dask cluster whose workers have varlaw.",
-)
-@click.option("--resume", is_flag=True, help="Go on with the same run, cut off before its end.")
 @click.option("--steps-only", is_flag=True, help="Prove the steps, measure nothing.")
 @click.option(
     "-v",
@@ -85,15 +62,17 @@ def verify(laws: tuple[str, ...], form: str, verbose: bool, **options: Any) -> E
         else:
             say(evidence.text(report, width(), verbose, colour()), colour())
 
+    backend = _backend(*(options.pop(name) for name in ("backend", "device", "dtype", "streams")))
     wanted = list(dict.fromkeys(laws))
     finished: list[LawReport] = []
     try:
-        with shown_progress() as progress, _executor(options.pop("executor")) as executor:
+        with shown_progress() as progress, executor_at(options.pop("executor")) as executor:
             report = evidence.verify(
                 *wanted,
                 progress=progress,
                 on_law=finished.append,
                 executor=executor,
+                backend=backend,
                 sufficient=verbose or form == "json",
                 **options,
             )
@@ -107,25 +86,20 @@ def verify(laws: tuple[str, ...], form: str, verbose: bool, **options: Any) -> E
             present(Report(done, options["error_rate"], options["seed"]))
         raise
     present(report)
-    return evidence.exit_code(report)
+    return evidence.exit_code(report.verdict)
 
 
-@contextmanager
-def _executor(address: str | None) -> Iterator["Executor | None"]:
-    """The executor at an address, None for no address, or a usage error."""
-    if address is None:
-        yield None
-        return
-    scheme, _, place = address.partition("://")
-    if scheme != "dask" or not place:
-        raise click.UsageError(f"an executor is given as dask://HOST:PORT, not {address!r}")
+def _backend(
+    name: str | None, device: str | None, dtype: str | None, streams: str | None
+) -> "Backend | None":
+    """The backend of compiled measurements, None if there are to be none, or a usage error."""
+    if name is None:
+        if device or dtype or streams:
+            raise click.UsageError("--device, --dtype and --streams go with --backend")
+        return None
+    from varlaw.checks.compiled.backends import Backend
+
     try:
-        from distributed import Client
-    except ImportError as error:
-        raise click.UsageError("a Dask cluster needs: pip install 'varlaw[dask]'") from error
-    try:
-        client = Client(f"tcp://{place}", timeout=CONNECT)
-    except (OSError, ValueError) as error:
-        raise click.UsageError(f"no Dask scheduler answers at {place}") from error
-    with client:
-        yield client.get_executor()
+        return Backend(name, device or "", dtype or "float64", streams or "numpy")
+    except ValueError as error:
+        raise click.UsageError(str(error)) from error

@@ -4,10 +4,19 @@ from fractions import Fraction
 from itertools import product
 
 import pytest
+from flint import fmpq
 from sympy import Integer, Symbol
 
-from varlaw.checks.audit import audit, claims, counter_example, sufficient
-from varlaw.checks.worlds import FACTOR, NORMAL, OFFSET, SKEWED, SYMMETRIC
+from varlaw.checks.audit import (
+    audit,
+    claims,
+    counter_example,
+    derivable,
+    models_tried,
+    sufficient,
+    weakened,
+)
+from varlaw.checks.tables import FACTOR, NORMAL, OFFSET, SKEWED, SYMMETRIC, Table
 from varlaw.derivations.catalogue import entries, find, parse_assumption
 from varlaw.symbolic.arrays import arrays_in
 from varlaw.symbolic.assumptions import Assumption, Kind
@@ -159,3 +168,44 @@ def test_models_keep_what_implies_nothing_of_the_dropped_assumption() -> None:
 def test_assumptions_are_read_back(text: str) -> None:
     left, right = str(parse_assumption(text)), text
     assert sorted(left.split()) == sorted(right.split())
+
+
+@pytest.mark.parametrize("second", ["5/6", "9/8", "7/6"])
+@pytest.mark.parametrize(
+    "table", [SYMMETRIC, SKEWED, OFFSET, NORMAL], ids=["symmetric", "skewed", "offset", "normal"]
+)
+def test_tables_take_any_second_moment_near_1(table: Table, second: str) -> None:
+    wanted = Fraction(second)
+    spread = table.spread(fmpq(wanted.numerator, wanted.denominator))
+    values = [Fraction(int(v.p), int(v.q)) for v in spread.values]
+    found = {order: mean(values, spread.odds, order) for order in range(1, 6)}
+    assert min(spread.odds) > 0 and found[2] == wanted
+    assert (found[1] == 0) == (table != OFFSET)
+    if table == SYMMETRIC:
+        assert found[3] == found[5] == 0
+    if table == NORMAL:
+        assert (found[3], found[4], found[5]) == (0, 3 * wanted**2, 0)
+
+
+def test_tables_without_fitting_odds_are_left_out() -> None:
+    assert SKEWED.spread(fmpq(2)) is None
+
+
+@pytest.mark.parametrize("name", ["attention-correlated", "attention-causal", "attention-t5"])
+def test_models_are_found_and_tell_where_variances_are_no_squares(name: str) -> None:
+    ((start, end),) = claims(find(name).derivation)
+    arrays = arrays_in(start)
+    assert models_tried(start, end, arrays) >= 2
+    assert counter_example(None, start, end, arrays) is None
+    assert counter_example(None, start, end * Integer(21) / 20, arrays) is not None
+
+
+def test_what_is_derived_without_several_assumptions_is_derived_without_each() -> None:
+    law = find("fixup-features")
+    found = claims(law.derivation)
+    arrays = arrays_in(law.derivation.start)
+    for report in audit(law):
+        if report.scope in ("none", "derivation"):
+            weaker = weakened(arrays, [parse_assumption(report.name)])
+            alone = all(derivable(*claim, weaker) for claim in found)
+            assert alone == (report.scope == "none"), report.name

@@ -12,7 +12,7 @@ from varlaw.cli import main
 from varlaw.console import Exit
 
 TEXT = (Path(__file__).resolve().parents[2] / "docs" / "cli.md").read_text(encoding="utf-8")
-OPTION = re.compile(r"(?<![\w-])--?[a-z][a-z-]*")
+OPTION = re.compile(r"(?<!\^\()(?<![\w-])--?[a-z][a-z-]*")  # and no exponent such as ^(-l/2)
 EXAMPLE = re.compile(r"<!-- example: varlaw (.*?) -->\n\n```json\n(.*?)```", re.DOTALL)
 
 
@@ -54,7 +54,7 @@ def test_no_other_option_is_mentioned():
 
 
 def test_a_wrong_option_is_noticed():
-    assert OPTION.findall("`-o PATH`, `--out-put PATH` or two-fold") == ["-o", "--out-put"]
+    assert OPTION.findall("`-o PATH`, `--out-put PATH` or two-fold x^(-l/2)") == ["-o", "--out-put"]
 
 
 @pytest.mark.parametrize("name", main.commands)

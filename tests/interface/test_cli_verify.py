@@ -100,7 +100,7 @@ def test_exit_codes(varlaw, engine, laws, code, form):
     assert not result.err
 
 
-UNASKED = {"executor": None, "resume": False, "sufficient": False}
+UNASKED = {"executor": None, "resume": False, "backend": None, "sufficient": False}
 
 
 def test_the_sets_of_assumptions_are_for_those_who_see_them(varlaw, engine):
@@ -272,7 +272,7 @@ def test_verbose_shows_why_nothing_was_measured(varlaw, engine):
 def test_measured_values(numbers, shown):
     low, value, high = numbers
     measured = replace(MEASURED, low=low, estimate=value, high=high)
-    assert evidence._measured(measured) == shown
+    assert evidence.measured_text(measured) == shown
 
 
 def test_an_interrupt_keeps_what_is_finished(varlaw, engine):
@@ -408,3 +408,34 @@ def test_real_measurement(varlaw):
 @pytest.mark.parametrize("value", ["m=-3", "m=2.5", "m=0", "m=x", "m=", "nosuch=3", "m=2+"])
 def test_real_overrides_that_make_no_sense(varlaw, value):
     assert not varlaw("verify", "lecun", "--set", value).refused().startswith("internal error")
+
+
+# A second measurement, on a backend
+
+
+def test_a_backend_adds_compiled_measurements(varlaw):
+    options = "--backend numpy --dtype float32 --tolerance 0.05 --error-rate 1e-3 --jobs 1 --json"
+    result = varlaw("verify", "he", *options.split())
+    (law,) = json.loads(result.out)["laws"]
+    assert result.code == 0 and law["verdict"] == "verified"
+    assert {(m["backend"], m["quantity"]) for m in law["measured"]} == {
+        ("numpy, float64", "E[relu(y)^2]/E[x^2]"),
+        ("numpy, float32", "E[relu(z[j])^2], compiled"),
+    }
+    assert {m["streams"] for m in law["measured"]} == {"NumPy, SFC64"}
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ("--backend nunpy", "unknown backend 'nunpy'; did you mean 'numpy'?"),
+        ("--backend numpy --dtype int8", "unknown type of numbers 'int8'"),
+        ("--backend numpy --streams own", "numpy has no random numbers of its own"),
+        ("--backend numpy --device cuda", "numpy has no device 'cuda'"),
+        ("--device cuda", "--device, --dtype and --streams go with --backend"),
+    ],
+)
+def test_backends_that_do_not_exist_are_usage_errors(varlaw, options, message):
+    result = varlaw("verify", "he", *options.split())
+    assert result.code == 2 and message in result.err and not result.out
+    assert result.err.count("\n") <= 2

@@ -1,0 +1,1 @@
+"""Experiments compiled from derivations, on any array library."""

@@ -1,0 +1,160 @@
+"""What a law claims of an expectation, and a statistic with that expectation."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from sympy import Basic, Expr, Integer, Pow, Symbol
+
+from varlaw.checks.algebra import opened
+from varlaw.checks.compiled.models import Unmeasurable, replaced
+from varlaw.derivations.catalogue import Law
+from varlaw.symbolic.arrays import RandomArray, arrays_in, names_tuple
+from varlaw.symbolic.derivation import Derivation, sign_of
+from varlaw.symbolic.sequences import Term
+from varlaw.symbolic.strategy import normal_form
+from varlaw.symbolic.terms import Covariance, Expectation, Variance, factors, terms
+
+HEADS = (Expectation, Variance, Covariance)
+LARGE = 64  # a width put in that is larger: the claim for any width is measured instead
+HARMLESS = ("call", "algebra", "digits")  # rules for equations that leave a claim what it is
+
+
+@dataclass(frozen=True)
+class Claim:
+    """`start`, an expression in expectations, is claimed to be `end`.
+
+    Where a law solves for a symbol, `settled` gives the value that it finds for it.
+    """
+
+    start: Expr
+    end: Expr
+    settled: Mapping[str, Expr]
+    text: str = ""
+
+
+def claim_of(subject: Law | Derivation | Expr, keep: frozenset[str] = frozenset()) -> Claim:
+    """What a law, a derivation or an expression claims.
+
+    A law that ends in the value of a symbol claims that its start is what was required, at that
+    value; unless the symbol is among `keep`, to be given: then it claims what its start was found
+    to be. An expression claims its normal form.
+
+    Raises Unmeasurable where nothing is claimed of an expectation.
+    """
+    if isinstance(subject, Expr):
+        subject = normal_form(subject)
+    chain = subject if isinstance(subject, Derivation) else subject.derivation
+    text = str(chain.start).replace("**", "^")
+    statement = subject.statement
+    if not opened(chain.start).atoms(*HEADS):
+        raise Unmeasurable("it does not start from an expectation of anything random")
+    number = next((k for k, s in enumerate(chain.steps) if s.on_equations), len(chain.steps))
+    found = Derivation(chain.start, chain.steps[:number])
+    if sign_of(found.statement) != "=":
+        raise Unmeasurable("it claims no equality")
+    start, reached = opened(chain.start), opened(found.end)
+    required, settled = None, dict[str, Expr]()
+    for step in chain.steps[number:]:
+        if step.rule == "substitute":
+            values = step.certificate["values"]
+            if any(size.is_Integer and size > LARGE for size in values.values()):
+                return _claim(start, reached, {}, text)
+            start, reached = start.subs(values), reached.subs(values)
+        elif step.rule == "require":
+            required = opened(step.after.rhs)
+        elif step.rule == "solve" and required is not None and step.after.lhs.is_Symbol:
+            settled = {step.after.lhs.name: opened(statement.rhs)}
+        elif step.rule not in HARMLESS:
+            return _claim(start, reached, {}, text)
+    if sign_of(statement) != "=":
+        raise Unmeasurable("it claims no equality")
+    if required is not None:
+        if settled and not settled.keys() & keep:
+            return _claim(start, required, settled, text)
+        return _claim(start, reached, {}, text)
+    return _claim(start, opened(statement.rhs), {}, text)
+
+
+def _claim(start: Expr, end: Expr, settled: Mapping[str, Expr], text: str) -> Claim:
+    return Claim(_named_terms(start), _named_terms(end), settled, text)
+
+
+def _named_terms(expression: Expr) -> Expr:
+    """Each term of a sequence, such as v[t], as a symbol. Raises Unmeasurable for two of one."""
+    found: dict[str, Term] = {}
+    for term in expression.atoms(Term):
+        if found.setdefault(term.name, term) != term:
+            raise Unmeasurable(f"{term} and {found[term.name]} are two values of one sequence")
+    return expression.xreplace({t: Symbol(n, positive=True) for n, t in found.items()})
+
+
+def unbiased(start: Expr) -> Expr:
+    """A statistic whose expectation is `start`, in copies of its arrays that are drawn apart.
+
+    Var X = E[(X - X')^2]/2 and Cov[X, Y] = E[(X - X') (Y - Y')]/2 with an independent copy ';
+    the factors of a product of expectations have copies of their own.
+
+    Raises Unmeasurable for an expression that is no polynomial in expectations.
+    """
+    return sum((_term(term) for term in terms(start)), Integer(0))
+
+
+def _term(term: Expr) -> Expr:
+    result, copies = Integer(1), 0
+    for factor in factors(term):
+        base, power = factor.as_base_exp() if isinstance(factor, Pow) else (factor, Integer(1))
+        if not base.atoms(*HEADS):
+            result *= factor
+            continue
+        if not (power.is_Integer and power > 0):
+            raise Unmeasurable(f"no statistic has the expectation {factor}")
+        for _ in range(int(power)):
+            part, used = _head(base)
+            result *= copy(part, copies)
+            copies += used
+    return result
+
+
+def _head(base: Expr) -> tuple[Expr, int]:
+    """The statistic of one head, and how many copies of the arrays it takes."""
+    if isinstance(base, Expectation):
+        return base.args[0], 1
+    if isinstance(base, (Variance, Covariance)):
+        left, right = base.args[0], base.args[-1]
+        return (left - copy(left, 1)) * (right - copy(right, 1)) / 2, 2
+    if base.is_Add:
+        parts = [_head(term) if term.atoms(*HEADS) else (term, 0) for term in terms(base)]
+        return sum((part for part, _ in parts), Integer(0)), max(used for _, used in parts)
+    if base.is_Mul:
+        inside = [f for f in factors(base) if f.atoms(*HEADS)]
+        if len(inside) == 1:
+            part, used = _head(inside[0])
+            return base / inside[0] * part, used
+    raise Unmeasurable(f"no statistic has the expectation {base}")
+
+
+def copy(expression: Expr, number: int) -> Expr:
+    """The expression in an independent copy of its arrays: w as w' and so on."""
+    if number == 0:
+        return expression
+    marks = {name: name + "'" * number for name in arrays_in(expression)}
+    return replaced(
+        expression, {a: _renamed(a, marks, number) for a in arrays_in(expression).values()}
+    )
+
+
+def _renamed(array: RandomArray, marks: Mapping[str, str], number: int) -> RandomArray:
+    name, mean, scale, higher, properties, depends, uncorrelated = array.args
+
+    def marked(names: Basic) -> Basic:
+        return names_tuple(n.name + "'" * number for n in names.args)
+
+    return RandomArray(
+        type(name)(name.name + "'" * number),
+        mean,
+        scale,
+        higher,
+        properties,
+        marked(depends),
+        marked(uncorrelated),
+    )

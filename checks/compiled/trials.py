@@ -1,0 +1,285 @@
+"""Compiled experiments: the expectation that a law is about, measured without sampling code.
+
+The derivation's start says what to draw and to compute, its end what is claimed. The variance
+bound comes from the expectation calculus with the samplers' moments, where that covers it.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TypeAlias
+
+import numpy as np
+from sympy import Expr, Integer, Rational, Symbol
+
+from varlaw.checks.compiled.backends import Backend
+from varlaw.checks.compiled.claims import Claim, claim_of, unbiased
+from varlaw.checks.compiled.models import Model, Unmeasurable, model_of
+from varlaw.checks.compiled.program import Program
+from varlaw.checks.compiled.spreads import in_reach, variance_of
+from varlaw.checks.experiments.measuring import Task, measure_trial, undecided
+from varlaw.checks.experiments.moments import Number, evaluate, exact, expected
+from varlaw.checks.experiments.registry import Case, Experiment, LimitTrial, Trial
+from varlaw.checks.journal import Journal
+from varlaw.checks.methods import Asymptotic, ByVariance
+from varlaw.checks.report import Measurement
+from varlaw.checks.sampling import LAWS, Discrete, stream
+from varlaw.derivations import catalogue
+from varlaw.symbolic.arrays import Entry, Moment
+from varlaw.symbolic.assumptions import Kind
+from varlaw.symbolic.derivation import Derivation, RuleError, derive
+from varlaw.symbolic.language import Text, read
+from varlaw.symbolic.terms import Expectation, IndexSum, Variance, factors, is_random
+
+Subject: TypeAlias = str | catalogue.Law | Derivation | Expr
+
+SIZES = (5, 4, 6, 3, 7, 8)  # of dimensions that are not given
+NUMBERS = tuple(Rational(k, k + 1) for k in range(2, 10))  # of other positive symbols
+PLACE = Integer(2)  # of an index that does not run
+PILOT = 1 << 14  # draws for a plan where no variance is known
+BUDGET = 5 << 29  # random numbers for one measurement
+WEIGHTS = ("uniform", "skewed", "rademacher")  # in the order of preference
+PILOT_NUMBERS = 1 << 22
+ROUNDINGS = 32  # how many roundings one replicate may differ by
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """A compiled experiment made ready.
+
+    `values` are those of all symbols, `notes` say how dependent arrays are sampled; `bounded`
+    whether the trial's variance is a bound, or nothing is known of it.
+    """
+
+    trial: Trial
+    claim: Claim
+    backend: Backend
+    values: Mapping[str, Expr]
+    notes: tuple[str, ...]
+    bounded: bool
+
+
+def compiled(
+    subject: Subject,
+    *,
+    weights: str = "uniform",
+    backend: Backend | None = None,
+    claimed: Text | Expr | None = None,
+    **values: Text,
+) -> Trial:
+    """The trial that measures what a law, a derivation or an expression claims.
+
+    `weights` is the law of varlaw.checks.sampling.LAWS that all arrays follow unless they are
+    declared Gaussian; `values` are those of dimensions and other symbols, with others than 1 for
+    those not given. `claimed` stands in for the claim.
+
+    Raises UnknownLaw; Unmeasurable, with the reason, where there is no such experiment; ValueError
+    for a value that is none.
+
+        >>> trial = compiled("linear-fourth", m=2, weights="skewed")
+        >>> trial.numbers
+        4
+    """
+    return prepare(subject, weights, values, backend or Backend(), claimed).trial
+
+
+def prepare(
+    subject: Subject,
+    weights: str = "uniform",
+    values: Mapping[str, Text] | None = None,
+    backend: Backend | None = None,
+    claimed: Text | Expr | None = None,
+) -> Compiled:
+    """As `compiled`, with what it was made from."""
+    backend, given = backend or Backend(), _given(values or {})
+    if isinstance(subject, str):
+        subject = catalogue.find(subject)
+    if claimed is not None and isinstance(subject, Expr):
+        subject = derive(subject)
+    claim = claim_of(subject, frozenset(given))
+    if claimed is not None:
+        claim = replace(claim, end=exact(read(claimed)))
+    statistic = unbiased(claim.start)
+    known = _values(claim, given)
+    model = model_of(statistic, lambda e: evaluate(e, known), LAWS[weights])
+    inside = model.put_in(statistic)
+    program = Program(inside, model.drawn, known, backend)
+    aim = _aim(claim, model, known)
+    if not (aim.is_number and aim.is_real):
+        raise Unmeasurable(f"the claim {aim} is no number")
+    variance = variance_of(inside, known, model)
+    bounded = variance is not None
+    guess = variance if variance is not None else _guess(program)
+    scale = abs(float(aim)) or math.sqrt(guess) or 1.0
+    trial = Trial(
+        program.draw,
+        program.numbers,
+        aim,
+        guess + (ROUNDINGS * backend.epsilon * scale) ** 2,
+        _neighbours(aim, scale),
+        scale,
+        program.work,
+        ByVariance() if variance is not None else Asymptotic(),
+    )
+    return Compiled(trial, claim, backend, known, tuple(model.notes), bounded)
+
+
+def _given(values: Mapping[str, Text]) -> dict[str, Expr]:
+    found = {}
+    for name, value in values.items():
+        number = exact(value) if isinstance(value, (int, Fraction)) else read(value)
+        if not number.is_number or number.is_real is False:
+            raise ValueError(f"{name} is a real number, not {value}")
+        found[name] = number
+    return found
+
+
+def _values(claim: Claim, given: Mapping[str, Expr]) -> dict[str, Expr]:
+    """A value for each symbol: as given, as the law settles it, or one that is not 1."""
+    declared = {
+        s for e in claim.start.atoms(Entry) for part in e.array.args for s in _symbols(part)
+    }
+    settled = set().union(*(e.free_symbols for e in claim.settled.values()))
+    symbols = {s.name: s for s in claim.end.free_symbols | settled}
+    symbols |= {s.name: s for s in claim.start.free_symbols | declared}
+    free = [symbols[n] for n in sorted(symbols.keys() - given.keys() - claim.settled.keys())]
+    places = {s for e in claim.start.atoms(Entry) for s in e.free_symbols}
+    dimensions = [s for s in free if s.is_integer and s not in places]
+    others = [s for s in free if not s.is_integer]
+    found = dict(given)
+    found |= {s.name: PLACE for s in free if s in places}
+    found |= {s.name: Integer(SIZES[k % len(SIZES)]) for k, s in enumerate(dimensions)}
+    found |= {s.name: NUMBERS[k % len(NUMBERS)] for k, s in enumerate(others)}
+    for name, value in claim.settled.items():
+        found[name] = evaluate(value, found)
+    return found
+
+
+def _symbols(part: object) -> set[Symbol]:
+    return set(getattr(part, "atoms", lambda *_: set())(Symbol))
+
+
+def _aim(claim: Claim, model: Model, values: Mapping[str, Expr]) -> Expr:
+    """The claimed number, with the moments of what is sampled."""
+    end = claim.end
+    if end.has(Expectation):  # joint moments of entries that may depend on one another
+        joint = {e: Expectation(model.put_in(e.args[0])) for e in end.atoms(Expectation)}
+        end = end.xreplace(joint)
+        try:
+            found = {e: expected(e.args[0], values, model.drawn) for e in end.atoms(Expectation)}
+        except RuleError as error:
+            raise Unmeasurable(f"the claim is no number: {error}") from error
+        end = end.xreplace(found)
+        if end.has(IndexSum):
+            raise Unmeasurable(f"a sum is left in the claim {end}")
+    if missing := {m.name for m in end.atoms(Moment)} - model.marginals.keys():
+        raise Unmeasurable(f"no law for {', '.join(sorted(missing))}")
+    return evaluate(end, values, model.marginals)
+
+
+def _guess(program: Program) -> float:
+    """What the variance may be, from a few draws: a plan's, never an interval's."""
+    count = max(16, min(PILOT, PILOT_NUMBERS // max(program.numbers, program.work)))
+    with np.errstate(all="ignore"):
+        found = float(program.draw(stream(0, "pilot"), count).var())
+    return found if math.isfinite(found) else 1.0
+
+
+def _neighbours(aim: Expr, scale: float) -> dict[str, Number]:
+    if aim == 0:
+        return {"one standard deviation": Fraction(scale), "minus it": -Fraction(scale)}
+    return {"twice the claim": 2 * aim, "half the claim": aim / 2}
+
+
+def measure_claim(
+    subject: Subject,
+    *,
+    weights: str = "uniform",
+    values: Mapping[str, Text] | None = None,
+    backend: Backend | None = None,
+    claimed: Text | Expr | None = None,
+    tolerance: float = 0.01,
+    error_rate: float = 1e-6,
+    seed: int = 0,
+    budget: int = BUDGET,
+) -> Measurement:
+    """Measure what a law, a derivation or an expression claims, up to a budget of random numbers.
+
+    The other arguments are those of `compiled`, which says what is raised.
+    """
+    made = prepare(subject, weights, values, backend, claimed)
+    name = subject if isinstance(subject, str) else str(getattr(subject, "name", "claim"))
+    task = Task(name, made.claim.text, weights, (), error_rate, tolerance, seed, budget)
+    return measure_compiled(task, made.trial, made.backend)
+
+
+def measure_compiled(
+    task: Task, trial: Trial | LimitTrial, backend: Backend, journal: Journal | None = None
+) -> Measurement:
+    """Carry out a compiled trial; numbers too coarse for the tolerance leave it undecided."""
+    if ROUNDINGS * backend.epsilon > task.tolerance:
+        why = f"{backend.dtype} is too coarse for a tolerance of {task.tolerance:g}"
+        found = undecided(task, trial, why)
+    else:
+        found = measure_trial(task, trial, journal)
+    return replace(found, backend=str(backend), streams=backend.source)
+
+
+def experiment_on(
+    name: str, overrides: Mapping[str, Text], backend: Backend | None = None
+) -> Experiment | None:
+    """The compiled experiment on a law of the catalogue, None where there is none.
+
+    There is none either for moments so high that no variance bound is derived, nor for a moment
+    that is declared, which samples would only repeat. It runs with two laws of the weights that
+    are not Gaussian, unless only one meets the declarations.
+    """
+    law = catalogue.find(name)
+    try:
+        claim = claim_of(law, frozenset(overrides))
+        if _declared(claim.start):
+            return None
+        statistic, values = unbiased(claim.start), _values(claim, {})
+        weights = tuple(w for w in WEIGHTS if _fits(law, statistic, w, values))[:2] or ("normal",)
+        model = model_of(statistic, lambda e: evaluate(e, values), LAWS[weights[0]])
+        _aim(claim, model, values)
+        Program(model.put_in(statistic), model.drawn, values, Backend())
+    except (Unmeasurable, LookupError):
+        return None
+    if not in_reach(statistic):
+        return None
+    defaults = {k: _plain(v) for k, v in values.items() if k not in claim.settled}
+
+    def build(case: Case) -> Trial:
+        return prepare(case.law, case.weights.name, case.values, backend).trial
+
+    quantity = f"{claim.text}, compiled"
+    return Experiment(name, quantity, weights, defaults, {}, {}, build)
+
+
+def _declared(start: Expr) -> bool:
+    """Whether an expression is the mean, the second moment or the variance of one entry."""
+    if not isinstance(start, (Expectation, Variance)):
+        return False
+    random = [f.as_base_exp() for f in factors(start.args[0]) if is_random(f)]
+    return len(random) == 1 and isinstance(random[0][0], Entry) and random[0][1] in (1, 2)
+
+
+def _fits(law: catalogue.Law, statistic: Expr, weights: str, values: Mapping[str, Expr]) -> bool:
+    """Whether a law of weights meets the declarations, and is followed by an array at least.
+
+    Where a step rests on there being no probability at zero, that is a continuous one.
+    """
+    atoms = any(a.kind is Kind.NO_ATOM for a in law.derivation.assumptions)
+    if atoms and isinstance(LAWS[weights], Discrete):
+        return False
+    try:
+        model = model_of(statistic, lambda e: evaluate(e, values), LAWS[weights])
+    except Unmeasurable:
+        return False
+    return any(affine.base == LAWS[weights] for affine in model.drawn.values())
+
+
+def _plain(value: Expr) -> int | Fraction:
+    return int(value) if value.is_Integer else Fraction(int(value.p), int(value.q))

@@ -1,0 +1,81 @@
+"""The options of commands that run experiments."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import click
+
+from varlaw.console import Command, between
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+CONNECT = 10  # seconds to wait for a scheduler
+OPTIONS = (
+    click.option(
+        "--tolerance",
+        type=float,
+        callback=between(0, 1),
+        default=0.01,
+        show_default=True,
+        metavar="NUMBER",
+        help="Relative error within which a law has to be confirmed.",
+    ),
+    click.option(
+        "--error-rate",
+        type=float,
+        callback=between(0, 0.5),
+        default=1e-6,
+        show_default=True,
+        metavar="NUMBER",
+        help="Probability of a wrong verdict, for the whole run.",
+    ),
+    click.option(
+        "--seed",
+        type=click.IntRange(min=0),
+        default=0,
+        show_default=True,
+        help="Seed of the experiments.",
+    ),
+    click.option(
+        "--jobs",
+        type=click.IntRange(min=1),
+        show_default="one per processor",
+        help="Number of processes; the results do not depend on it.",
+    ),
+    click.option(
+        "--executor",
+        metavar="dask://HOST:PORT",
+        help="Where to do the work instead: a Dask cluster whose workers have varlaw.",
+    ),
+    click.option("--resume", is_flag=True, help="Go on with the same run, cut off before its end."),
+)
+
+
+def running(command: Command) -> Command:
+    """Give a command the options of a run."""
+    for option in reversed(OPTIONS):
+        command = option(command)
+    return command
+
+
+@contextmanager
+def executor_at(address: str | None) -> Iterator["Executor | None"]:
+    """The executor at an address, None for no address, or a usage error."""
+    if address is None:
+        yield None
+        return
+    scheme, _, place = address.partition("://")
+    if scheme != "dask" or not place:
+        raise click.UsageError(f"an executor is given as dask://HOST:PORT, not {address!r}")
+    try:
+        from distributed import Client
+    except ImportError as error:
+        raise click.UsageError("a Dask cluster needs: pip install 'varlaw[dask]'") from error
+    try:
+        client = Client(f"tcp://{place}", timeout=CONNECT)
+    except (OSError, ValueError) as error:
+        raise click.UsageError(f"no Dask scheduler answers at {place}") from error
+    with client:
+        yield client.get_executor()
