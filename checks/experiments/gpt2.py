@@ -8,8 +8,8 @@ from numpy.random import Generator
 from varlaw.checks.experiments.activations import exact_of, found
 from varlaw.checks.experiments.branches import HIDDEN, WIDTH, last_square, one_branch
 from varlaw.checks.experiments.moments import Number
-from varlaw.checks.experiments.registry import ANY, Case, Draws, Trial, experiment
-from varlaw.checks.experiments.scaling import SIGNED, UNIFORM
+from varlaw.checks.experiments.registry import ANY, NON_GAUSSIAN, Case, Draws, Trial, experiment
+from varlaw.checks.experiments.scaling import SIGNED
 from varlaw.checks.experiments.stacks import Branch, Drawn, Stack, attention, gelu_layers
 
 GPT2 = 0.02**2  # the variance of a weight of GPT-2
@@ -71,7 +71,7 @@ def gpt2(case: Case, factor: float, wrong: Mapping[str, Number | float]) -> Tria
     return last_square(stack, case.claim(), wrong)
 
 
-@experiment(law="gpt2-stream", quantity="E[x_l^2]", weights=UNIFORM)
+@experiment(law="gpt2-stream", quantity="E[x_l^2]", weights=NON_GAUSSIAN)
 def gpt2_stream(case: Case) -> Trial:
     wrong = {
         "1/sqrt(12)": found("gpt2-stream-by-blocks"),
@@ -81,7 +81,7 @@ def gpt2_stream(case: Case) -> Trial:
     return gpt2(case, 24**-0.5, wrong)
 
 
-@experiment(law="gpt2-stream-by-blocks", quantity="E[x_l^2]", weights=UNIFORM)
+@experiment(law="gpt2-stream-by-blocks", quantity="E[x_l^2]", weights=NON_GAUSSIAN)
 def gpt2_stream_by_blocks(case: Case) -> Trial:
     wrong = {
         "1/sqrt(24)": found("gpt2-stream"),
@@ -91,7 +91,7 @@ def gpt2_stream_by_blocks(case: Case) -> Trial:
     return gpt2(case, 12**-0.5, wrong)
 
 
-@experiment(law="gpt2-stream-unscaled", quantity="E[x_l^2]", weights=UNIFORM)
+@experiment(law="gpt2-stream-unscaled", quantity="E[x_l^2]", weights=NON_GAUSSIAN)
 def gpt2_stream_unscaled(case: Case) -> Trial:
     branches = found("gpt2-attention") + found("gpt2-feed-forward")
     wrong = {

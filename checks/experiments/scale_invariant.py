@@ -38,8 +38,9 @@ def slopes(x: Draws, w: Draws) -> Draws:
 
 
 def drawn(law: Law, rng: Generator, size: int, replicates: int) -> tuple[Draws, Draws]:
-    """Inputs of any law and weights away from 0."""
-    return law.sample(rng, (size, replicates)), shifted(law, OFFSET).sample(rng, (size, replicates))
+    """Normal inputs, so that no slope is 0, and weights of a law away from 0."""
+    weights = shifted(law, OFFSET).sample(rng, (size, replicates))
+    return rng.standard_normal((size, replicates)), weights
 
 
 @experiment(law="scale-invariant-gradient", quantity="w.dy/dw", weights=ANY, n=5)

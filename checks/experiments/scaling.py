@@ -32,7 +32,6 @@ from varlaw.symbolic.sequences import Term
 from varlaw.symbolic.terms import IndexSum
 
 SIGNED = LAWS["rademacher"]
-UNIFORM = ("uniform",)
 CONTINUOUS = ("normal", "uniform")  # of discrete ones, x_t may be 0, which has no Norm
 
 
@@ -214,7 +213,7 @@ def unnormalised(case: Case) -> Trial:
 @experiment(
     law="unnormalised-scaled",
     quantity="E[x_L^2]/E[x_0^2] as L grows",
-    weights=UNIFORM,
+    weights=NON_GAUSSIAN,
     d=2,
     L=4,
     s2=Fraction(1, 2),

@@ -52,6 +52,16 @@ ONE_LAW_OF_WEIGHTS = {
     "pytorch-linear-variance": "is about uniform weights",
     "fused-qkv-variance": "is about uniform weights",
     "orthogonal-variance": "is about Haar matrices",
+    "adam-coherent": "assumes Gaussian inputs",
+    "adam-noise": "signs keep the average of squared gradients at its mean",
+    "adam-noise-default": "signs keep the average of squared gradients at its mean",
+    "bert-attention": "is about BERT's truncated weights",
+    "bert-feed-forward": "speaks of normal pre-activations",
+    "bert-identity-path-least": "is about BERT's truncated weights",
+    "bert-identity-path-most": "is about BERT's truncated weights",
+    "head-bert": "is about BERT's truncated weights",
+    "softmax-jacobian": "is about weights on a simplex",
+    "softmax-jacobian-uniform": "is about equal weights",
 }
 GAUSSIAN = {
     "depth-he-drift",
@@ -67,14 +77,36 @@ GAUSSIAN = {
     "tanh-decay",
     "tanh-small",
 }
-CONTINUOUS = {  # of a few units that are divided by their std
+CONTINUOUS = {  # with division by what is 0 for some discrete weights, as the std of a few units
     "norm-correlation",
     "norm-input-gradient",
     "norm-radial-gradient",
     "norm-scale-invariance",
     "norm-unbiased-divisor",
     "norm-weight-gradient",
+    "ntk-adam-rate",
+    "ntk-sgd-rate",
+    "peri-norm",
+    "pre-norm-share",
+    "rezero-ramp",
+    "scale-invariant-decay",
+    "scale-invariant-equilibrium",
 }
+NORMAL_LOGITS = {
+    "attention-correlated",
+    "attention-correlated-growth",
+    "attention-correlated-mean",
+    "attention-correlated-second",
+    "attention-mup",
+    "loss-delta",
+    "loss-one-nat",
+    "loss-saturated",
+    "loss-upper",
+    "softmax-entropy",
+    "softmax-largest-512",
+    "softmax-participation",
+}
+EXPONENTS = ("abc-sgd-", "abc-adam-", "sp-", "ntp-", "mup-", "mean-field-sgd-")
 for entry in catalogue.entries().values():
     if entry.family == "activation":
         ONE_LAW_OF_WEIGHTS[entry.name] = "speaks of normal pre-activations"
@@ -82,6 +114,12 @@ for entry in catalogue.entries().values():
         ONE_LAW_OF_WEIGHTS[entry.name] = "is about one law of the weights"
     if entry.name in GAUSSIAN or entry.name in CONTINUOUS:
         ONE_LAW_OF_WEIGHTS[entry.name] = "assumes Gaussian weights, or weights without atoms"
+    if entry.name in NORMAL_LOGITS:
+        ONE_LAW_OF_WEIGHTS[entry.name] = "assumes normal logits, or normal queries and keys"
+    if entry.name.startswith("nngp-"):
+        ONE_LAW_OF_WEIGHTS[entry.name] = "speaks of jointly normal pre-activations"
+    if entry.name.startswith(EXPONENTS):
+        ONE_LAW_OF_WEIGHTS[entry.name] = "with signs every size is a power of the width exactly"
 ZERO = {  # no factor changes a claim of 0, nor an exponent of 0
     "mean-field-sgd-hidden",
     "mup-adam-hidden",
