@@ -1,11 +1,12 @@
 """The checkers catch what is wrong: broken rules, wrong factors, forged steps."""
 
 from dataclasses import replace
+from itertools import islice
 
 import pytest
-from sympy import Add, Eq, Integer, Mul, Rational
+from sympy import Add, Integer, Mul, Rational
 
-from varlaw.checks.proofs import CHECKERS, prove_law, prove_step
+from varlaw.checks.proofs import prove_law, prove_step
 from varlaw.checks.report import Proof
 from varlaw.derivations import catalogue
 from varlaw.derivations.catalogue import entries, find
@@ -119,43 +120,16 @@ def test_a_lost_mean_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_a_wrong_factor_in_any_rule_is_caught(monkeypatch: pytest.MonkeyPatch, rule: str) -> None:
-    users = [
+    using = (
         name
         for name in entries()
         if any(s.rule == rule for s in find(name).derivation.steps)
         and find(name).derivation.end != 0
-    ]
+    )
+    users = list(islice(using, 3))
     assert users
     broken(monkeypatch, rule, lambda result: result * Rational(21, 20))
-    assert all(Proof.REFUTED in outcomes(name) for name in users[:3])
-
-
-@pytest.mark.parametrize("name", list(entries()))
-def test_each_step_fails_with_a_forged_result(name: str) -> None:
-    """Whatever the kind of step: its result, made 5 % larger, is not proved."""
-    law = find(name).derivation
-    arrays = arrays_in(law.start)
-    for step in law.steps:
-        if step.checker in ("requirement",):
-            continue
-        more = Rational(21, 20)
-        if step.on_equations:
-            forged = replace(step, after=Eq(step.after.lhs, step.after.rhs * more, evaluate=False))
-            if step.checker == "naming":
-                forged = replace(
-                    step, after=Eq(step.after.lhs * more, step.after.rhs, evaluate=False)
-                )
-        elif law.end == 0:
-            forged = replace(step, after=step.after + 1)
-        else:
-            forged = replace(step, after=step.after * more)
-        outcome, why = prove_step(forged, arrays | arrays_in(step.before))
-        assert outcome is not Proof.PROVED, (step.rule, why)
-
-
-def test_every_kind_of_checker_is_used_by_some_law() -> None:
-    used = {step.checker for name in entries() for step in find(name).derivation.steps}
-    assert used == set(CHECKERS)
+    assert all(Proof.REFUTED in outcomes(name) for name in users)
 
 
 def test_small_dimensions_alone_prove_nothing() -> None:
