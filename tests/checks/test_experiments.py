@@ -132,6 +132,7 @@ ZERO = {  # no factor changes a claim of 0, nor an exponent of 0
     "zero-gamma-before",
     "zero-last-layer-before",
 }
+LOOSE = {"loss-one-nat"}  # bounded by way of the mean of e^z
 QUICK = Settings(tolerance=0.02, error_rate=1e-3)
 TASKS = plan(catalogue.entries(), QUICK)
 FAMILY = {name: entry.family for name, entry in catalogue.entries().items()}
@@ -258,7 +259,8 @@ def test_variance_bounds_hold_and_are_tight(planned: Task) -> None:
             groups.append(np.concatenate([trial.draw(rng, batch) for _ in range(count)]).var())
         error = np.std(groups, ddof=1) / math.sqrt(20)
         assert np.mean(groups) - 4.5 * error <= trial.spread
-        if trial.variance != 0:  # else the draws differ by rounding only
+        exact = trial.spread <= 1e-6 * max(float(trial.claimed) ** 2, trial.scale**2)
+        if not exact and planned.law not in LOOSE:  # else the draws differ by rounding only
             assert trial.spread <= 20 * (np.mean(groups) + 5 * error)
 
 

@@ -17,14 +17,15 @@ from varlaw.symbolic.rules import expectation
 from varlaw.symbolic.terms import Expectation, IndexSum
 
 
+def forget() -> None:
+    """Laws are derived anew from here on."""
+    for law in catalogue._LAWS.values():
+        law.__dict__.pop("derivation", None)
+
+
 @pytest.fixture(autouse=True)
 def derived_anew():
     """Laws derived by a broken rule are not kept, nor used by other laws."""
-
-    def forget() -> None:
-        for law in catalogue._LAWS.values():
-            law.__dict__.pop("derivation", None)
-
     forget()
     yield
     forget()
@@ -39,6 +40,7 @@ def outcomes(name: str) -> set[Proof]:
 def broken(monkeypatch: pytest.MonkeyPatch, name: str, change) -> None:
     """Put a rule in the catalogue of rules whose result `change` falsifies."""
     find("lecun").build()
+    forget()
     good = core.RULES[name]
 
     def apply(state, used, **options):

@@ -68,7 +68,9 @@ def test_no_finite_model_breaks_it(name: str) -> None:
             not entry.indices for entry in law.derivation.start.atoms(Entry)
         )
         least = 1 if alone else 2  # there is one model of a variable that stands alone
-        assert all(models_tried(*claim, arrays) >= least for claim in claims(law.derivation))
+        for start, end in claims(law.derivation):
+            trivial = not start.atoms(Entry)  # nothing random is left, such as 0 = 0
+            assert trivial or models_tried(start, end, arrays) >= least
 
 
 @pytest.mark.parametrize("name", LAWS)
@@ -177,7 +179,8 @@ def test_no_right_hand_side_is_typed_in() -> None:
             for n in ast.walk(tree)
             if isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute)
         ]
-        assert "by" in calls, name
+        shared = all(isinstance(value.func, ast.Name) for value in returned)  # with other laws
+        assert "by" in calls or shared, name
         assert "Step" not in ast.dump(tree) and "Derivation(" not in inspect.getsource(law.build)
 
 
