@@ -150,7 +150,8 @@ class _Builder:
             case "slope":
                 *_, by, of = parts
                 inner, variable = self.value(of, depth + 1), self.value(by, depth + 1)
-                return (Gradient if isinstance(variable, Entry) else Slope)(inner, variable)
+                by_one = isinstance(variable, Entry) and self.source[of.meta.start_pos] == "("
+                return (Gradient if by_one else Slope)(inner, variable)
             case "sum_over" | "product_over" | "integral":
                 return self.large(node, depth)
             case "mark":
