@@ -202,7 +202,7 @@ def test_output_survives_a_narrow_encoding(encoding):
 def test_the_shell_completes_the_names_of_laws():
     environment = os.environ | {
         "_VARLAW_COMPLETE": "bash_complete",
-        "COMP_WORDS": "varlaw show post-norm-d",
+        "COMP_WORDS": "varlaw show post-norm-de",
         "COMP_CWORD": "2",
     }
     code = "from varlaw.cli import main; main(prog_name='varlaw')"
