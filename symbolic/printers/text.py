@@ -90,16 +90,9 @@ def _row(row: Row, width: int, equation: bool) -> Iterator[str]:
         line = f"{left} {line}"
     elif left:
         yield from _filled("  ", left, width)
-    lines = [
-        part.replace(FIXED, " ")
-        for part in wrap(
-            _TIGHT.sub(lambda found: found.group().replace(" ", FIXED), f"    {line}"),
-            width,
-            subsequent_indent=" " * 8,
-            break_long_words=False,
-            break_on_hyphens=False,
-        )
-    ]
+    lines = _wrapped(_TIGHT.sub(lambda found: found.group().replace(" ", FIXED), line), width)
+    if max(map(len, lines), default=0) > width:  # what was to stay together is too long for that
+        lines = _wrapped(line, width)
     why = f"[{justification(row.reason, row.assumptions)}]" if row.reason else ""
     if len(lines) == 1 and len(lines[0]) < COLUMN and COLUMN + 1 + len(why) <= width:
         yield f"{lines[0]:<{COLUMN}} {why}".rstrip()
@@ -107,3 +100,15 @@ def _row(row: Row, width: int, equation: bool) -> Iterator[str]:
     yield from lines
     if why:
         yield from _filled(" " * 8, why, width)
+
+
+def _wrapped(line: str, width: int) -> list[str]:
+    """A step's line, indented, broken where there are spaces that are not fixed."""
+    lines = wrap(
+        f"    {line}",
+        width,
+        subsequent_indent=" " * 8,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    return [part.replace(FIXED, " ") for part in lines]

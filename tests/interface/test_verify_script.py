@@ -34,7 +34,7 @@ def test_an_interrupt_is_one_line_and_the_json_whole() -> None:
         text=True,
         start_new_session=True,
     )
-    time.sleep(4)
+    time.sleep(8)
     os.killpg(run.pid, signal.SIGINT)  # as a terminal does: to the workers as well
     out, err = run.communicate(timeout=60)
     assert run.returncode == 130
