@@ -80,13 +80,17 @@ def test_the_compiled_and_the_written_experiment_agree(law: str) -> None:
 
 
 @pytest.mark.slow
-def test_every_law_that_has_a_compiled_experiment_is_verified() -> None:
+def test_no_compiled_experiment_refutes_its_law_and_most_verify_it() -> None:
+    """Undecided are those over the budget at the widths of real models."""
     tasks = plan(catalogue.entries(), Settings(tolerance=0.04, error_rate=1e-3, backend=Backend()))
     compiled_ones = [t for t in tasks if t.backend]
-    assert len({t.law for t in compiled_ones}) > 100
+    verified = set()
     for task in compiled_ones:
         found = measure(task)
-        assert found.verdict is Verdict.VERIFIED, (task, found)
+        assert found.verdict in (Verdict.VERIFIED, Verdict.UNDECIDED), (task, found)
+        if found.verdict is Verdict.VERIFIED:
+            verified.add(task.law)
+    assert len(verified) > 100
 
 
 def test_they_run_with_two_laws_that_are_not_gaussian_where_there_are_two() -> None:
