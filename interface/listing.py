@@ -55,8 +55,8 @@ class Catalogue(Sequence[Entry]):
 def laws() -> Catalogue:
     """The catalogue of laws, family by family; reads the sources only, derives nothing.
 
-    >>> [entry.name for entry in laws() if entry.family == "attention"][0]
-    'attention-qk'
+    >>> "attention-qk" in [entry.name for entry in laws() if entry.family == "attention"]
+    True
     """
     return Catalogue(sorted(entries().values(), key=lambda entry: entry.family))
 
