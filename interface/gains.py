@@ -113,7 +113,7 @@ def _gain_lines(gain: Gain, digits: int, published: Sequence[Comparison]) -> lis
 def _users(gain: Gain, published: Sequence[Comparison]) -> list[str]:
     """The libraries whose constants claim to be this gain."""
     entries = (found.published for found in published)
-    users = [e.library for e in entries if e.claims == gain.definition and not e.measured]
+    users = [e.publisher for e in entries if e.claims == gain.definition and not e.measured]
     return list(dict.fromkeys(users))
 
 
@@ -143,7 +143,7 @@ def _published(compared: Sequence[Comparison], name: str) -> Table:
         off = f"{found.difference:+.1e}" if found.difference else ""
         other = "" if entry.name == name or entry.name.startswith("E[") else entry.name
         note = ": ".join(filter(None, (other, entry.note)))
-        cells = (entry.library, literal, entry.claims, found.verdict, off, note)
+        cells = (entry.publisher, literal, entry.claims, found.verdict, off, note)
         rows.append(tuple(map(Cell, cells)))
     titles = ("library", "literal", "claims to be", "right", "off by", "note")
     return Table(titles, rows, movable=("note",))
@@ -208,7 +208,7 @@ def _record(answer: Answer, digits: int) -> Mapping[str, Any]:
         ],
         "published": [
             {
-                "library": found.published.library,
+                "library": found.published.publisher,
                 "name": found.published.name,
                 "literal": found.published.literal,
                 "claims": found.published.claims or None,

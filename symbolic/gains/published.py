@@ -40,7 +40,7 @@ class Published:
     the output; `measured` whether it was reported from a measurement, and nobody's constant.
     """
 
-    library: str
+    publisher: str
     name: str
     function: str
     literal: str
@@ -141,7 +141,7 @@ def _pieces(function: Expr) -> tuple[Piece, ...]:
 def compared(entry: Published, gains: Gains | None = None) -> Comparison:
     """What a published constant is worth; `gains` are those of its function, if they are at hand.
 
-    >>> relu = next(p for p in published() if p.library == "NFNet, timm" and p.name == "relu")
+    >>> relu = next(p for p in published() if p.publisher == "NFNet, timm" and p.name == "relu")
     >>> compared(relu).verdict, compared(relu).agrees
     ('3 of 17', ('1/sqrt(Var[f])',))
     """

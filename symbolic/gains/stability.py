@@ -76,7 +76,7 @@ def settled(gains: Gains, digits: int = DIGITS) -> tuple[Settled, ...]:
     for entry in published_for(gains.function, gains.variable):
         weight = read(entry.literal)
         if entry.weights and not _same(own.gain.exact, weight):
-            found += settles(gains, weight, entry.library, digits)
+            found += settles(gains, weight, entry.publisher, digits)
     return (*found, own)
 
 

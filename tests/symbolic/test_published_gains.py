@@ -124,11 +124,11 @@ CLAIMED = [entry for entry in published() if entry.claims]
 
 
 def label(entry: Published) -> str:
-    return f"{entry.library} {entry.name} {entry.function}"
+    return f"{entry.publisher} {entry.name} {entry.function}"
 
 
 def find(library: str, name: str) -> Published:
-    return next(e for e in published() if (e.library, e.name) == (library, name))
+    return next(e for e in published() if (e.publisher, e.name) == (library, name))
 
 
 @pytest.mark.parametrize("entry", CLAIMED, ids=label)
@@ -137,12 +137,12 @@ def test_every_constant_with_a_claim(entry: Published) -> None:
     known = SELU.get(entry.claims) or VALUES[entry.claims, entry.function]
     shown = Decimal(found.value or "nan")
     assert abs(shown - Decimal(known)) <= Decimal("1e-14") * abs(shown)
-    fewer = FEWER.get((entry.library, entry.name))
+    fewer = FEWER.get((entry.publisher, entry.name))
     assert (found.right == fewer) if fewer else (found.exact or found.right == entry.figures)
 
 
 def test_the_wrong_ones_are_all_in_the_table() -> None:
-    assert set(FEWER) <= {(entry.library, entry.name) for entry in CLAIMED}
+    assert set(FEWER) <= {(entry.publisher, entry.name) for entry in CLAIMED}
 
 
 @pytest.mark.parametrize("name", ["tanh", "sigmoid", "selu"])
@@ -168,7 +168,7 @@ def test_which_definition_a_constant_agrees_with() -> None:
 
 def test_the_errors_of_the_variance_gains_have_one_sign() -> None:
     """All are high, by 0.007 to 0.12 per cent: the same literal cannot be right twice."""
-    entries = [e for e in CLAIMED if e.library == "NFNet, timm" and e.literal != "1.0"]
+    entries = [e for e in CLAIMED if e.publisher == "NFNet, timm" and e.literal != "1.0"]
     errors = [
         (found.difference or 0) / float(found.value or "nan") for found in map(compared, entries)
     ]
@@ -211,7 +211,7 @@ def test_units_of_the_last_place() -> None:
 def test_one_function_by_two_names_has_one_value_and_two_literals() -> None:
     x = Symbol("x", real=True)
     for function in (elu(x), celu(x)):
-        names = {e.name for e in published_for(function, x) if e.library == "NFNet, timm"}
+        names = {e.name for e in published_for(function, x) if e.publisher == "NFNet, timm"}
         assert names == {"elu", "celu"}
     values = [quantity("Var[f]", gain(text)) for text in ("softplus(x)", "-softplus(-x)")]
     first, second = (value.digits(40) for value in values)
@@ -246,4 +246,4 @@ def test_right_digits(literal: str, number: Fraction, right: int) -> None:
 
 def test_a_source_for_every_constant() -> None:
     assert all(entry.source.startswith("https://") for entry in published())
-    assert len({(e.library, e.name, e.function) for e in published()}) == len(published())
+    assert len({(e.publisher, e.name, e.function) for e in published()}) == len(published())
