@@ -35,15 +35,11 @@ def adam(shape: Expr = a) -> Expr:
 
 @law(
     name="abc-forward",
-    family="parametrisation",
+    family="exponents",
     title="Pre-activations do not grow with the width where b >= 1/2 - a",
     regime="wide limit, leading exponent; hidden layer at initialisation",
     sources=("yang2021",),
-    symbols=(
-        "n: the width",
-        "a: the exponent of the factor n^(-a) before the weights",
-        "b: the exponent of the weights' own size n^(-b)",
-    ),
+    symbols=("b: the exponent of the weights' own size n^(-b)",),
     note="At equality they neither grow nor vanish: a + b = 1/2, a variance 1/n of the effective "
     "weights. For the readout the inequality will do: at A + B > 1/2 it starts near 0.",
 )
@@ -53,18 +49,11 @@ def abc_forward() -> Derivation:
 
 @law(
     name="abc-sgd-hidden",
-    family="parametrisation",
+    family="exponents",
     title="SGD: a hidden layer is stable where c >= 1 - 2 a - A - B, and learns at equality",
     regime="wide limit, leading exponent; first step from initialisation",
     sources=("yang2021",),
     rests_on=("abc-forward",),
-    symbols=(
-        "n: the width",
-        "a: the exponent of the factor n^(-a) before the weights",
-        "c: the exponent of the learning rate n^(-c)",
-        "A: the exponent of the factor before the readout weights",
-        "B: the exponent of the readout weights' own size n^(-B)",
-    ),
     note="Strict inequality: its features do not move in the limit, and the kernel is fixed.",
     pitfalls=(
         (
@@ -81,18 +70,11 @@ def abc_sgd_hidden() -> Derivation:
 
 @law(
     name="abc-sgd-input",
-    family="parametrisation",
+    family="exponents",
     title="SGD: the input layer is stable where c >= -2 a - A - B, and learns at equality",
     regime="wide limit, leading exponent; first step from initialisation, input width fixed",
     sources=("yang2021",),
     rests_on=("abc-sgd-hidden",),
-    symbols=(
-        "n: the width",
-        "a: the exponent of the factor n^(-a) before the weights",
-        "c: the exponent of the learning rate n^(-c)",
-        "A: the exponent of the factor before the readout weights",
-        "B: the exponent of the readout weights' own size n^(-B)",
-    ),
     note="The sum over the inputs has a fixed number of terms and adds no exponent.",
 )
 def abc_sgd_input() -> Derivation:
@@ -101,16 +83,11 @@ def abc_sgd_input() -> Derivation:
 
 @law(
     name="abc-sgd-readout",
-    family="parametrisation",
+    family="exponents",
     title="SGD: the output is stable under its own step where c >= 1 - 2 A",
     regime="wide limit, leading exponent; first step from initialisation",
     sources=("yang2021",),
     rests_on=("abc-sgd-hidden",),
-    symbols=(
-        "n: the width",
-        "c: the exponent of the learning rate n^(-c)",
-        "A: the exponent of the factor before the readout weights",
-    ),
 )
 def abc_sgd_readout() -> Derivation:
     return size(coherent(sgd(FEATURE, A) * FEATURE, n)).by("stable", unknown=c)
@@ -118,16 +95,11 @@ def abc_sgd_readout() -> Derivation:
 
 @law(
     name="abc-adam-hidden",
-    family="parametrisation",
+    family="exponents",
     title="Adam: a hidden layer is stable where c >= 1 - a, and learns at equality",
     regime="wide limit, leading exponent; first step from initialisation",
     sources=("yang2022",),
     rests_on=("adam-coherent",),
-    symbols=(
-        "n: the width",
-        "a: the exponent of the factor n^(-a) before the weights",
-        "c: the exponent of the learning rate n^(-c)",
-    ),
     note="At a = 0 the learning rate of a hidden layer falls like 1/n.",
 )
 def abc_adam_hidden() -> Derivation:
@@ -136,16 +108,11 @@ def abc_adam_hidden() -> Derivation:
 
 @law(
     name="abc-adam-input",
-    family="parametrisation",
+    family="exponents",
     title="Adam: the input layer is stable where c >= -a, and learns at equality",
     regime="wide limit, leading exponent; first step from initialisation, input width fixed",
     sources=("yang2022",),
     rests_on=("abc-adam-hidden",),
-    symbols=(
-        "n: the width",
-        "a: the exponent of the factor n^(-a) before the weights",
-        "c: the exponent of the learning rate n^(-c)",
-    ),
 )
 def abc_adam_input() -> Derivation:
     return size(adam() * FEATURE).by("stable", unknown=c)
@@ -153,16 +120,11 @@ def abc_adam_input() -> Derivation:
 
 @law(
     name="abc-adam-readout",
-    family="parametrisation",
+    family="exponents",
     title="Adam: the output is stable under its own step where c >= 1 - A",
     regime="wide limit, leading exponent; first step from initialisation",
     sources=("yang2022",),
     rests_on=("abc-adam-hidden",),
-    symbols=(
-        "n: the width",
-        "c: the exponent of the learning rate n^(-c)",
-        "A: the exponent of the factor before the readout weights",
-    ),
 )
 def abc_adam_readout() -> Derivation:
     return size(coherent(adam(A) * FEATURE, n)).by("stable", unknown=c)

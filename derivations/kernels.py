@@ -36,17 +36,10 @@ def pair() -> tuple[Entry, Entry, Named]:
 
 @law(
     name="nngp-relu",
-    family="parametrisation",
+    family="kernels",
     title="ReLU's kernel: q (sqrt(1 - rho^2) + rho (pi/2 + arcsin(rho)))/(2 pi)",
     regime="wide limit: jointly normal pre-activations; exact for Gaussian weights given the input",
     sources=("cho2009", "lee2018"),
-    symbols=(
-        "z: the pre-activation at one input, N(0, q)",
-        "z_2: that at another input, N(0, q) as well, of correlation rho with z",
-        "u: the part of it that is independent of z",
-        "t: rho/sqrt(1 - rho^2)",
-        "rho: the correlation, between -1 and 1",
-    ),
     note="pi/2 + arcsin(rho) = pi - arccos(rho): the arc-cosine kernel of order 1, halved.",
 )
 def nngp_relu() -> Derivation:
@@ -62,17 +55,10 @@ def nngp_relu() -> Derivation:
 
 @law(
     name="nngp-relu-slope",
-    family="parametrisation",
+    family="kernels",
     title="The kernel of ReLU's slope: (pi/2 + arcsin(rho))/(2 pi), the chance that both are on",
     regime="wide limit: jointly normal pre-activations; exact for Gaussian weights given the input",
     sources=("cho2009", "jacot2018"),
-    symbols=(
-        "z: the pre-activation at one input, N(0, q)",
-        "z_2: that at another input, N(0, q) as well, of correlation rho with z",
-        "u: the part of it that is independent of z",
-        "t: rho/sqrt(1 - rho^2)",
-        "rho: the correlation, between -1 and 1",
-    ),
 )
 def nngp_relu_slope() -> Derivation:
     z, u, other = pair()
@@ -86,17 +72,10 @@ def nngp_relu_slope() -> Derivation:
 
 @law(
     name="nngp-erf",
-    family="parametrisation",
+    family="kernels",
     title="The kernel of erf: (2/pi) arcsin(2 q rho/(1 + 2 q))",
     regime="wide limit: jointly normal pre-activations; exact for Gaussian weights given the input",
     sources=("williams1996", "lee2018"),
-    symbols=(
-        "z: the pre-activation at one input, N(0, q)",
-        "z_2: that at another input, N(0, q) as well, of correlation rho with z",
-        "u: the part of it that is independent of z",
-        "t: rho/sqrt(1 - rho^2)",
-        "rho: the correlation, between -1 and 1",
-    ),
 )
 def nngp_erf() -> Derivation:
     z, u, other = pair()
@@ -111,17 +90,10 @@ def nngp_erf() -> Derivation:
 
 @law(
     name="nngp-erf-slope",
-    family="parametrisation",
+    family="kernels",
     title="The kernel of erf's slope: (4/pi)/sqrt((1 + 2 q)^2 - 4 q^2 rho^2)",
     regime="wide limit: jointly normal pre-activations; exact for Gaussian weights given the input",
     sources=("williams1996", "jacot2018"),
-    symbols=(
-        "z: the pre-activation at one input, N(0, q)",
-        "z_2: that at another input, N(0, q) as well, of correlation rho with z",
-        "u: the part of it that is independent of z",
-        "t: rho/sqrt(1 - rho^2)",
-        "rho: the correlation, between -1 and 1",
-    ),
     note="erf'(z) = 2 exp(-z^2)/sqrt(pi).",
 )
 def nngp_erf_slope() -> Derivation:

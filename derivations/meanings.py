@@ -65,6 +65,20 @@ COMMON = {  # what the symbols of a family mean, where they occur and the law sa
     ),
     "residual": _STREAM,
     "optimiser": ("eta: the learning rate", "n: the number of weights"),
+    "kernels": (
+        "z: the pre-activation at one input, N(0, q)",
+        "z_2: that at another input, N(0, q) as well, of correlation rho with z",
+        "u: the part of it that is independent of z",
+        "t: rho/sqrt(1 - rho^2)",
+        "rho: the correlation, between -1 and 1",
+    ),
+    "exponents": (
+        "n: the width",
+        "a: the exponent of the factor n^(-a) before the weights",
+        "c: the exponent of the learning rate n^(-c)",
+        "A: the exponent of the factor before the readout weights",
+        "B: the exponent of the readout weights' own size n^(-B)",
+    ),
     "parametrisation": (*_LAYER, "eta: the learning rate", "y: the output of the layer"),
     "scaling": (*_STREAM[:3], *_SCALED),
 }

@@ -10,18 +10,11 @@ from varlaw.symbolic.orders import coherent, order
 
 @law(
     name="sp-sgd-hidden",
-    family="parametrisation",
+    family="exponents",
     title="Standard parametrisation, SGD at a fixed rate: hidden features move like n^(1/2)",
     regime="wide limit, leading exponent; first step from initialisation",
     sources=("yang2021",),
     rests_on=("abc-sgd-hidden",),
-    symbols=(
-        "n: the width",
-        "a: the exponent of the factor n^(-a) before the weights",
-        "c: the exponent of the learning rate n^(-c)",
-        "A: the exponent of the factor before the readout weights",
-        "B: the exponent of the readout weights' own size n^(-B)",
-    ),
     note="The readout moves like n: a stable rate is 1/n.",
 )
 def sp_sgd_hidden() -> Derivation:
@@ -34,18 +27,11 @@ def sp_sgd_hidden() -> Derivation:
 
 @law(
     name="sp-sgd-lazy",
-    family="parametrisation",
+    family="exponents",
     title="Standard parametrisation, SGD at its largest stable rate: features move like n^(-1/2)",
     regime="wide limit, leading exponent; first step from initialisation",
     sources=("yang2021",),
     rests_on=("abc-sgd-readout",),
-    symbols=(
-        "n: the width",
-        "a: the exponent of the factor n^(-a) before the weights",
-        "c: the exponent of the learning rate n^(-c)",
-        "A: the exponent of the factor before the readout weights",
-        "B: the exponent of the readout weights' own size n^(-B)",
-    ),
     pitfalls=(
         (
             "a standard network of any width learns features if the rate is tuned",
@@ -64,16 +50,11 @@ def sp_sgd_lazy() -> Derivation:
 
 @law(
     name="sp-adam-hidden",
-    family="parametrisation",
+    family="exponents",
     title="Standard parametrisation, Adam at a fixed rate: pre-activations move like n",
     regime="wide limit, leading exponent; first step from initialisation",
     sources=("yang2022",),
     rests_on=("abc-adam-hidden",),
-    symbols=(
-        "n: the width",
-        "a: the exponent of the factor n^(-a) before the weights",
-        "c: the exponent of the learning rate n^(-c)",
-    ),
 )
 def sp_adam_hidden() -> Derivation:
     return size(coherent(adam() * FEATURE, n)).by(
@@ -85,18 +66,11 @@ def sp_adam_hidden() -> Derivation:
 
 @law(
     name="ntp-sgd-hidden",
-    family="parametrisation",
+    family="exponents",
     title="NTK parametrisation, SGD: hidden features move like n^(-1/2), the kernel regime",
     regime="wide limit, leading exponent; first step from initialisation",
     sources=("jacot2018", "yang2021"),
     rests_on=("abc-sgd-hidden",),
-    symbols=(
-        "n: the width",
-        "a: the exponent of the factor n^(-a) before the weights",
-        "c: the exponent of the learning rate n^(-c)",
-        "A: the exponent of the factor before the readout weights",
-        "B: the exponent of the readout weights' own size n^(-B)",
-    ),
 )
 def ntp_sgd_hidden() -> Derivation:
     return size(coherent(sgd(SLOPE) * FEATURE, n)).by(
@@ -108,18 +82,11 @@ def ntp_sgd_hidden() -> Derivation:
 
 @law(
     name="mean-field-sgd-hidden",
-    family="parametrisation",
+    family="exponents",
     title="Mean field, one hidden layer, SGD at rate n: its features move at order 1",
     regime="wide limit, leading exponent; first step from initialisation, input width fixed",
     sources=("yang2021",),
     rests_on=("abc-sgd-input",),
-    symbols=(
-        "n: the width",
-        "a: the exponent of the factor n^(-a) before the weights",
-        "c: the exponent of the learning rate n^(-c)",
-        "A: the exponent of the factor before the readout weights",
-        "B: the exponent of the readout weights' own size n^(-B)",
-    ),
 )
 def mean_field_sgd_hidden() -> Derivation:
     return size(sgd(SLOPE) * FEATURE).by(
@@ -131,18 +98,11 @@ def mean_field_sgd_hidden() -> Derivation:
 
 @law(
     name="mup-sgd-hidden",
-    family="parametrisation",
+    family="exponents",
     title="muP, SGD at a fixed rate: hidden features move at order 1",
     regime="wide limit, leading exponent; first step from initialisation",
     sources=("yang2021",),
     rests_on=("abc-sgd-hidden",),
-    symbols=(
-        "n: the width",
-        "a: the exponent of the factor n^(-a) before the weights",
-        "c: the exponent of the learning rate n^(-c)",
-        "A: the exponent of the factor before the readout weights",
-        "B: the exponent of the readout weights' own size n^(-B)",
-    ),
 )
 def mup_sgd_hidden() -> Derivation:
     return size(coherent(sgd(SLOPE) * FEATURE, n)).by(
@@ -154,18 +114,11 @@ def mup_sgd_hidden() -> Derivation:
 
 @law(
     name="mup-sgd-input",
-    family="parametrisation",
+    family="exponents",
     title="muP, SGD at a fixed rate: the features of the input layer move at order 1",
     regime="wide limit, leading exponent; first step from initialisation, input width fixed",
     sources=("yang2021",),
     rests_on=("abc-sgd-input",),
-    symbols=(
-        "n: the width",
-        "a: the exponent of the factor n^(-a) before the weights",
-        "c: the exponent of the learning rate n^(-c)",
-        "A: the exponent of the factor before the readout weights",
-        "B: the exponent of the readout weights' own size n^(-B)",
-    ),
 )
 def mup_sgd_input() -> Derivation:
     return size(sgd(SLOPE) * FEATURE).by(
@@ -177,16 +130,11 @@ def mup_sgd_input() -> Derivation:
 
 @law(
     name="mup-adam-hidden",
-    family="parametrisation",
+    family="exponents",
     title="muP, Adam at a rate 1/n: hidden features move at order 1",
     regime="wide limit, leading exponent; first step from initialisation",
     sources=("yang2022",),
     rests_on=("abc-adam-hidden",),
-    symbols=(
-        "n: the width",
-        "a: the exponent of the factor n^(-a) before the weights",
-        "c: the exponent of the learning rate n^(-c)",
-    ),
 )
 def mup_adam_hidden() -> Derivation:
     return size(coherent(adam() * FEATURE, n)).by(
@@ -198,19 +146,17 @@ def mup_adam_hidden() -> Derivation:
 
 @law(
     name="mup-attention",
-    family="parametrisation",
+    family="exponents",
     title="Once queries and keys are aligned, q.k grows like the width n of a head",
     regime="wide limit, leading exponent, in training; at initialisation it is 1/2",
     sources=("yang2022",),
     rests_on=("adam-coherent",),
-    symbols=("n: the width of a head, over which the sum runs",),
-    pitfalls=(
-        (
-            "the variance of q.k is the width d, hence 1/sqrt(d), in muP as well",
-            "that is the incoherent sum of initialisation; trained q and k are correlated, the sum "
-            "is coherent, and muP divides by n",
-            "exponent 1, not 1/2",
-        ),
+    symbols=(
+        "n: the width of a head, over which the sum runs",
+        "the variance of q.k is the width d, hence 1/sqrt(d), in muP as well",
+        "that is the incoherent sum of initialisation; trained q and k are correlated, the sum ",
+        "is coherent, and muP divides by n",
+        "exponent 1, not 1/2",
     ),
 )
 def mup_attention() -> Derivation:
