@@ -60,6 +60,11 @@ class BoundedSequence(ConfidenceSequence):
         self._moved = (low + high) / 2 - low  # the sum of X_j - low, and an imagined one
         self._squares = min(max(variance, LEAST_GUESS * self._reach**2), self._reach**2 / 4)
         self._least, self._greatest = high, low
+        self._begin()
+
+    def _begin(self) -> None:
+        """What a sequence of one kind keeps, before the first replicate."""
+        raise NotImplementedError
 
     @property
     def half_width(self) -> float:
@@ -116,17 +121,7 @@ class BettingSequence(BoundedSequence):
     (True, 0.05)
     """
 
-    def __init__(
-        self,
-        alpha: float,
-        low: float,
-        high: float,
-        planned: int,
-        *,
-        variance: float = math.inf,
-        intersect: bool = True,
-    ) -> None:
-        super().__init__(alpha, low, high, planned, variance=variance, intersect=intersect)
+    def _begin(self) -> None:
         self._kept, self._stakes = Vector(), Vector()
 
     def _take(self, batch: Values) -> None:
@@ -203,17 +198,7 @@ class BernsteinSequence(BoundedSequence):
     (True, 0.06)
     """
 
-    def __init__(
-        self,
-        alpha: float,
-        low: float,
-        high: float,
-        planned: int,
-        *,
-        variance: float = math.inf,
-        intersect: bool = True,
-    ) -> None:
-        super().__init__(alpha, low, high, planned, variance=variance, intersect=intersect)
+    def _begin(self) -> None:
         # Sums of lambda_i, lambda_i X_i and psi(lambda_i) (X_i - m_{i-1})^2
         self._sums = np.zeros((3, 1))
 

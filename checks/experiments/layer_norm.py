@@ -3,8 +3,8 @@
 from fractions import Fraction
 
 import numpy as np
-from mpmath import hyp2f1
 from numpy.random import Generator
+from scipy.special import hyp2f1
 
 from varlaw.checks.experiments.registry import Case, Draws, LimitTrial, Trial, experiment
 from varlaw.checks.sampling import LAWS, Law
