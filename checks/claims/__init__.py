@@ -1,0 +1,1 @@
+"""Deciding what documents claim: enclosures, identities, expectations; one verdict per link."""

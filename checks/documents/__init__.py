@@ -1,0 +1,1 @@
+"""Finding mathematics in documents: spans with exact places, comments for us, problems."""

@@ -1,0 +1,124 @@
+r"""The tree of a formula as it is written, between reading and deciding; nothing is evaluated here.
+
+A node has a head, parts, sometimes a text, and the place of its source. What the heads hold:
+
+| head        | text                | parts                                    | source          |
+|-------------|---------------------|------------------------------------------|-----------------|
+| NUMBER      | as written          |                                          | 0.0360          |
+| DIGITS      | before the dots     |                                          | 1.6732\dots     |
+| PERCENT     |                     | a number                                 | 1\%             |
+| NAME        | core with accents   | its subscripts, one by one               | \bar w_{i,j}    |
+| WORD        | letters             | (a subscript, or prose)                  | \text{in}       |
+| INFINITY    |                     |                                          | \infty          |
+| ADD         |                     | terms                                    | a + b - c       |
+| NEGATIVE    |                     | one                                      | -a              |
+| MULTIPLY    |                     | factors                                  | 2 a b           |
+| DIVIDE      |                     | above, below                             | \frac{a}{b}     |
+| POWER       |                     | base, exponent                           | a^b             |
+| ROOT        |                     | radicand, and a degree other than 2      | \sqrt[3]{a}     |
+| FACTORIAL   |                     | one                                      | n!              |
+| ABSOLUTE    |                     | one                                      | \lvert a\rvert  |
+| NORM        |                     | one, and the order if written            | \lVert a\rVert_2 |
+| CALL        | name of the function | arguments                                | \log_2 n        |
+| SUM         |                     | body, index, first, last                 | \sum_{i=1}^n    |
+| PRODUCT     |                     | body, index, first, last                 | \prod_{i=1}^n   |
+| INTEGRAL    |                     | body, variable, and the ends if any      | \int_0^1 x dx   |
+| LIMIT       |                     | body, variable, where it goes            | \lim_{n\to a}   |
+| EXPECTATION | E, Var, Std, Cov, P | of what, then the conditions (GIVEN)     | \mathbb E[x]    |
+| GIVEN       |                     | relations behind a bar                   | [z \mid z>0]    |
+| INDICATOR   |                     | relations, all of which hold             | 1[z>0]          |
+| CASES       |                     | value, condition, value, condition...    | cases           |
+| RELATION    | the sign, plain     | left, right                              | a \le b         |
+| TUPLE       | (), [] or {}        | members                                  | [a, b]          |
+
+A name keeps its subscripts as nodes: x_{t+1} has the sum t + 1, n_{in} and n_{\text{in}} the word
+"in", w_{i,j} two names. `plain` writes any of them as one word, such as n_in or w_i_j. A
+superscript is a POWER, but for marks on names, which go into the core: x^* is "x*", f' is "f'".
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum, auto
+
+
+class Head(StrEnum):
+    """What a node is."""
+
+    NUMBER = auto()
+    DIGITS = auto()
+    PERCENT = auto()
+    NAME = auto()
+    WORD = auto()
+    INFINITY = auto()
+    ADD = auto()
+    NEGATIVE = auto()
+    MULTIPLY = auto()
+    DIVIDE = auto()
+    POWER = auto()
+    ROOT = auto()
+    FACTORIAL = auto()
+    ABSOLUTE = auto()
+    NORM = auto()
+    CALL = auto()
+    SUM = auto()
+    PRODUCT = auto()
+    INTEGRAL = auto()
+    LIMIT = auto()
+    EXPECTATION = auto()
+    GIVEN = auto()
+    INDICATOR = auto()
+    CASES = auto()
+    RELATION = auto()
+    TUPLE = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A part of a formula; `start` and `end` are offsets into the text it was read from."""
+
+    head: Head
+    parts: tuple["Node", ...] = ()
+    text: str = ""
+    start: int = 0
+    end: int = 0
+
+    def walk(self) -> Iterator["Node"]:
+        """This node and all below it, outermost first; without recursion, however deep."""
+        waiting = [self]
+        while waiting:
+            node = waiting.pop()
+            yield node
+            waiting += reversed(node.parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    r"""Sides and the signs between them: a = b \approx c. An aligned display is one chain.
+
+    Signs are plain: = ~= != < > <= >= << >> ~ -> => <=> prop in := and "eqq" for identities.
+    A chain that begins with its sign (`\approx \log K` in prose) has no first side: `dangling`.
+    """
+
+    sides: tuple[Node, ...]
+    signs: tuple[str, ...]
+    dangling: bool = False
+
+    @property
+    def links(self) -> tuple[tuple[Node, str, Node], ...]:
+        """Each relation with the sides next to it."""
+        return tuple(zip(self.sides, self.signs, self.sides[1:], strict=False))
+
+
+def plain(name: Node) -> str:
+    """A name with its subscripts as one word: n_in, sigma_w, w_i_j, x_t_plus_1."""
+    if name.head is not Head.NAME:
+        return name.text or name.head.value
+    return "_".join([name.text, *(_inside(part) for part in name.parts)])
+
+
+def _inside(part: Node) -> str:
+    if part.head is Head.ADD:
+        return "_plus_".join(_inside(term) for term in part.parts).replace("plus_minus", "minus")
+    if part.head is Head.NEGATIVE:
+        return f"minus_{_inside(part.parts[0])}"
+    return plain(part) if part.head is Head.NAME or not part.parts else part.head.value
