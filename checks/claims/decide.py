@@ -1,0 +1,173 @@
+"""The verdict on each link of a chain; links that are no claims get none."""
+
+from dataclasses import replace
+from itertools import islice
+
+from varlaw.checks.claims.compare import Finding, compared
+from varlaw.checks.claims.context import EMPTY, Context
+from varlaw.checks.claims.definitions import DEFINES, Definitions, substituted
+from varlaw.checks.claims.functions import NoValue
+from varlaw.checks.claims.implications import implied
+from varlaw.checks.claims.literals import literal_of
+from varlaw.checks.claims.numbers import Scope
+from varlaw.checks.claims.symbolic import decided, names_of
+from varlaw.checks.claims.verdict import Judgement
+from varlaw.checks.statistics import Verdict
+from varlaw.symbolic.formulas.tree import Chain, Head, Node, plain
+
+CLAIMS = ("=", "~=", "!=", "<", ">", "<=", ">=")
+NO_CLAIM = {
+    ":=": "a definition",
+    "~": "a distribution or an asymptotic relation",
+    "->": "an arrow",
+    "prop": "a proportion, whose factor is not given",
+    "in": "a membership",
+    "<<": "a relation without a sharp meaning",
+    ">>": "a relation without a sharp meaning",
+}
+IMPLIES = ("=>", "<=>")
+SHAPES = (Head.WORD, Head.TUPLE, Head.NORM, Head.GIVEN, Head.RELATION, Head.LIMIT)
+MOST_WAYS = 8
+
+
+def judge_chain(
+    chain: Chain, context: Context = EMPTY, definitions: Definitions | None = None
+) -> list[Judgement]:
+    """The judgement on each link, in order."""
+    known = Definitions() if definitions is None else definitions
+    return [judge_link(chain, place, context, known) for place in range(len(chain.links))]
+
+
+def judge_link(chain: Chain, place: int, context: Context, known: Definitions) -> Judgement:
+    """The judgement on one link of a chain, counted from 0."""
+    left, sign, right = chain.links[place]
+    why = _no_claim(chain, place, context, known)
+    if why:
+        return Judgement(left, sign, right, None, reason=why)
+    try:
+        found = _found(chain, place, context, known)
+    except NoValue as error:
+        found = Finding(Verdict.UNDECIDED, reason=str(error))
+    except RecursionError:
+        found = Finding(Verdict.UNDECIDED, reason="nested too deep")
+    if found is None:
+        return Judgement(left, sign, right, None, reason="a condition on its names")
+    return Judgement(left, sign, right, found.verdict, found.value, found.reason, found.rule)
+
+
+def _no_claim(chain: Chain, place: int, context: Context, known: Definitions) -> str:
+    """Why a link is no claim; empty if it is one."""
+    left, sign, right = chain.links[place]
+    if sign in NO_CLAIM:
+        return NO_CLAIM[sign]
+    if sign in IMPLIES:
+        return ""
+    if any(near in IMPLIES for near in chain.signs[max(place - 1, 0) : place + 2]):
+        return "a part of an implication"
+    if chain.dangling and place == 0:
+        return "a relation without a left side"
+    inside = [node for side in (left, right) for node in _outside(side)]
+    if any(node.head in SHAPES and node.parts for node in inside):
+        return "a shape, an interval or prose"
+    if Head.WORD in (left.head, right.head):
+        return "prose"
+    if sign in ("=", "~=", "eqq") and _defines(chain, place, context, known):
+        return "a definition or an assumption"
+    return ""
+
+
+def _outside(side: Node) -> list[Node]:
+    """The nodes of a side that do not stand in an expectation, or as a subscript of a name."""
+    found, waiting = [], [side]
+    while waiting:
+        node = waiting.pop()
+        found.append(node)
+        if node.head not in (Head.EXPECTATION, Head.NAME, Head.CASES, Head.INDICATOR):
+            waiting += node.parts
+    return found
+
+
+def _defines(chain: Chain, place: int, context: Context, known: Definitions) -> bool:
+    """Whether a link says what a name is, and nothing that could be wrong."""
+    left, _, right = chain.links[place]
+    if left.head is Head.CALL and not context.knows(left.text):
+        return all(part.head is Head.NAME for part in left.parts) and len(names_of(left)) > 0
+    if left.head is not Head.NAME or context.value(plain(left)) is not None:
+        return False
+    if place and chain.signs[place - 1] in DEFINES and chain.sides[place - 1].head is not Head.NAME:
+        return False  # x = name = y: the name stands for x
+    if plain(left) in ("pi", "e") and literal_of(right) is not None:
+        return False
+    if literal_of(right) is None:
+        return True
+    values = known.of(plain(left))
+    return not any(literal_of(value) is None and not names_of(value) for value in values)
+
+
+def _found(chain: Chain, place: int, context: Context, known: Definitions) -> Finding | None:
+    left, sign, right = chain.links[place]
+    if sign in IMPLIES:
+        return implied(chain, place, context)
+    if left.head is Head.NAME and place and chain.signs[place - 1] == "=":
+        left = chain.sides[place - 1]
+    sign = "=" if sign == "eqq" else sign
+    scope = Scope(log_base=context.log_base)
+    derived = len(chain.links) > 1
+    left, right = (substituted_by(context, side) for side in (left, right))
+    if any(n.head is Head.EXPECTATION for side in (left, right) for n in side.walk()):
+        from varlaw.checks.claims.probability import expected
+
+        return expected(left, sign, right, context, scope)
+    first = _decided(left, sign, right, scope, context, derived)
+    if first is not None and first.verdict in (Verdict.VERIFIED, Verdict.LOOSE):
+        return first
+    if not any(known.of(name) for name in names_of(left, right)):
+        return first
+    return _with_definitions(left, sign, right, scope, context, known) or first
+
+
+def substituted_by(context: Context, side: Node) -> Node:
+    try:
+        return substituted(side, dict(context.values))
+    except ValueError as error:
+        raise NoValue(str(error)) from None
+
+
+def _decided(
+    left: Node, sign: str, right: Node, scope: Scope, context: Context, insist: bool
+) -> Finding | None:
+    try:
+        if not names_of(left, right):
+            return compared(left, sign, right, scope)
+        return decided(left, sign, right, scope, dict(context.signs), insist)
+    except NoValue as error:
+        return Finding(Verdict.UNDECIDED, reason=str(error))
+
+
+def _with_definitions(
+    left: Node, sign: str, right: Node, scope: Scope, context: Context, known: Definitions
+) -> Finding | None:
+    """The verdict with names replaced by their definitions; refuted if it is so with all ways."""
+    refuted, ways = [], 0
+    for values in islice(known.environments(names_of(left, right)), MOST_WAYS):
+        ways += 1
+        try:
+            a, b = substituted(left, values), substituted(right, values)
+        except ValueError:
+            continue
+        found = _decided(a, sign, b, scope, context, True)
+        if found is None:
+            continue
+        told = f"with {', '.join(sorted(values))} as defined in the document"
+        found = replace(found, reason=f"{found.reason}, {told}" if found.reason else told)
+        if found.verdict in (Verdict.VERIFIED, Verdict.LOOSE):
+            return found
+        if found.verdict is Verdict.REFUTED:
+            refuted.append(found)
+    if not ways or len(refuted) < ways:
+        names = ", ".join(sorted(n for n in names_of(left, right) if len(known.of(n)) > 1))
+        if names and refuted:
+            told = f"{names}: more than one definition in the document"
+            return Finding(Verdict.UNDECIDED, reason=told)
+        return None
+    return refuted[0]
