@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 from flint import arb
 
@@ -17,7 +18,7 @@ from varlaw.checks.claims.literals import (
 )
 from varlaw.checks.claims.numbers import Scope, enclosure, rational, settle
 from varlaw.checks.statistics import Verdict
-from varlaw.symbolic.formulas.tree import Head, Node
+from varlaw.symbolic.formulas.tree import Node
 
 MORE_DIGITS = 4  # shown beyond those of the literal
 SIMPLE = 100  # a fraction with smaller parts than that may stand for something near
@@ -42,31 +43,39 @@ def compared(left: Node, sign: str, right: Node, scope: Scope) -> Finding:
     if swapped and literal_of(left) is not None:
         literal, other = literal_of(left), right
     if literal is not None and sign in ("=", "~="):
-        return against_literal(Number(other, scope), literal, sign, from_left=other is right)
-    return _between(Number(left, scope), sign, Number(right, scope))
+        return against_literal(number(other, scope), literal, sign, from_left=other is right)
+    return between(number(left, scope), sign, number(right, scope))
 
 
+@dataclass(frozen=True)
 class Number:
-    """A closed formula as an exact fraction, or else as a ball at any precision."""
+    """A number as an exact fraction, if it is one, as a ball, and as a SymPy expression."""
 
-    def __init__(self, node: Node, scope: Scope) -> None:
-        self.node, self.scope = node, scope
-        self.exact = rational(node)
-
-    def ball(self) -> arb:
-        self.scope.work[0] = 0
-        return enclosure(self.node, self.scope)
+    exact: Fraction | None
+    ball: Callable[[], arb]
+    expression: Callable[[], Any]
 
     def side(self) -> Side:
         return ball_side(self.ball()) if self.exact is None else fraction_side(self.exact)
 
-    @property
-    def has_decimals(self) -> bool:
-        return any(node.head is Head.NUMBER and "." in node.text for node in self.node.walk())
+
+def number(node: Node, scope: Scope) -> Number:
+    """A closed formula as a number."""
+
+    def ball() -> arb:
+        scope.work[0] = 0
+        return enclosure(node, scope)
+
+    def expression() -> Any:
+        from varlaw.checks.claims.algebra import Algebra
+
+        return Algebra({}, scope.log_base).expression(node)
+
+    return Number(rational(node), ball, expression)
 
 
 def against_literal(
-    number: "Number", literal: Literal, sign: str, from_left: bool = False
+    number: Number, literal: Literal, sign: str, from_left: bool = False
 ) -> Finding:
     """The verdict on a number and a decimal, by the digits as they are written."""
     found = settle(lambda: judged(number.side(), literal, sign))
@@ -82,7 +91,7 @@ def against_literal(
     return Finding(verdict, value, reason, rule)
 
 
-def _stands_for(number: "Number", literal: Literal) -> bool:
+def _stands_for(number: Number, literal: Literal) -> bool:
     """Whether 0.35 is followed by 1/3: the fraction stands for the decimal, with no digits."""
     exact = number.exact
     if exact is None or max(abs(exact.numerator), exact.denominator) > SIMPLE:
@@ -90,7 +99,7 @@ def _stands_for(number: "Number", literal: Literal) -> bool:
     return abs(exact - literal.value) <= NEAR * abs(exact)
 
 
-def _between(left: "Number", sign: str, right: "Number") -> Finding:
+def between(left: Number, sign: str, right: Number) -> Finding:
     def gap() -> int | None:
         if left.exact is not None and right.exact is not None:
             return (left.exact > right.exact) - (left.exact < right.exact)
@@ -116,29 +125,25 @@ def _between(left: "Number", sign: str, right: "Number") -> Finding:
     return Finding(Verdict.REFUTED, value, "the two sides differ" if sign == "=" else "", rule)
 
 
-def _is_exactly(number: "Number", literal: Literal) -> bool:
+def _is_exactly(number: Number, literal: Literal) -> bool:
     from sympy import Rational
 
-    from varlaw.checks.claims.algebra import Algebra
     from varlaw.checks.claims.identities import equal
 
     if not literal.short:
         return False
     value = literal.value
     try:
-        found = Algebra({}, number.scope.log_base).expression(number.node)
+        return equal(number.expression(), Rational(value.numerator, value.denominator))
     except NoValue:
         return False
-    return equal(found, Rational(value.numerator, value.denominator))
 
 
-def _equal_exactly(left: "Number", right: "Number") -> bool:
-    from varlaw.checks.claims.algebra import Algebra
+def _equal_exactly(left: Number, right: Number) -> bool:
     from varlaw.checks.claims.identities import equal
 
-    algebra = Algebra({}, left.scope.log_base)
     try:
-        return equal(algebra.expression(left.node), algebra.expression(right.node))
+        return equal(left.expression(), right.expression())
     except NoValue:
         return False
 

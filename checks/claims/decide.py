@@ -90,7 +90,7 @@ def _outside(side: Node) -> list[Node]:
 def _defines(chain: Chain, place: int, context: Context, known: Definitions) -> bool:
     """Whether a link says what a name is, and nothing that could be wrong."""
     left, _, right = chain.links[place]
-    if left.head is Head.CALL and not context.knows(left.text):
+    if left.head is Head.CALL:
         return all(part.head is Head.NAME for part in left.parts) and len(names_of(left)) > 0
     if left.head is not Head.NAME or context.value(plain(left)) is not None:
         return False

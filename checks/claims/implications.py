@@ -1,7 +1,7 @@
 """Implications f(x) < c => x > d for a function f that rises or falls everywhere."""
 
 from varlaw.checks.claims.algebra import Algebra, symbol
-from varlaw.checks.claims.compare import Finding, Number
+from varlaw.checks.claims.compare import Finding, number
 from varlaw.checks.claims.context import Context
 from varlaw.checks.claims.definitions import substituted
 from varlaw.checks.claims.functions import NoValue
@@ -31,7 +31,7 @@ def implied(chain: Chain, place: int, context: Context) -> Finding:
     there = substituted(f, {plain(x): d})
 
     def gap() -> int | None:
-        difference = Number(there, scope).ball() - Number(c, scope).ball()
+        difference = number(there, scope).ball() - number(c, scope).ball()
         return 1 if difference > 0 else -1 if difference < 0 else None
 
     side = settle(gap)

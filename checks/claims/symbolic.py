@@ -7,7 +7,7 @@ from flint import arb, fmpz
 
 from varlaw.checks.claims import identities
 from varlaw.checks.claims.algebra import Algebra, symbol
-from varlaw.checks.claims.compare import Finding, Number, against_literal
+from varlaw.checks.claims.compare import Finding, against_literal, number
 from varlaw.checks.claims.definitions import free_names
 from varlaw.checks.claims.functions import CONSTANTS, NoValue
 from varlaw.checks.claims.literals import Literal, literal_of
@@ -126,7 +126,7 @@ def _multiple(
             return None
         point = {name: arb(fmpz(k + 2)) for k, name in enumerate(sorted(positive))}
         inner = Scope({**scope.values, **point}, scope.log_base)
-        return against_literal(Number(quotient, inner), literal, sign)
+        return against_literal(number(quotient, inner), literal, sign)
     return None
 
 
