@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from varlaw.checks.claims.definitions import NEVER, free_names
+from varlaw.checks.claims.definitions import NEVER, free_names, outside
 from varlaw.symbolic.formulas.tree import Chain, Head, Node, plain
 
 REAL = re.compile(r"([A-Za-z][\w, ]*?)\s+(?:is |are )?(real|positive)")
@@ -154,6 +154,6 @@ def _valued(
     if cores & known:
         family = Family(name, indices, right)
         return replace(context, families=(*context.families, family))
-    if any(node.head in NEVER for node in right.walk()):
+    if any(node.head in NEVER for node in outside(right)):
         raise ValueError(f"the value of {plain(left)} is not a formula")
     return replace(context, values=(*context.values, (plain(left), right)))

@@ -5,7 +5,7 @@ from itertools import islice
 
 from varlaw.checks.claims.compare import Finding, compared
 from varlaw.checks.claims.context import EMPTY, Context
-from varlaw.checks.claims.definitions import DEFINES, Definitions, substituted
+from varlaw.checks.claims.definitions import DEFINES, Definitions, outside, substituted
 from varlaw.checks.claims.functions import NoValue
 from varlaw.checks.claims.implications import implied
 from varlaw.checks.claims.literals import literal_of
@@ -27,7 +27,8 @@ NO_CLAIM = {
 }
 IMPLIES = ("=>", "<=>")
 SHAPES = (Head.WORD, Head.TUPLE, Head.NORM, Head.GIVEN, Head.RELATION, Head.LIMIT)
-MOST_WAYS = 8
+CLOSED = (Head.EXPECTATION, Head.NAME, Head.CASES, Head.INDICATOR)
+MOST_WAYS = 16
 
 
 def judge_chain(
@@ -66,7 +67,7 @@ def _no_claim(chain: Chain, place: int, context: Context, known: Definitions) ->
         return "a part of an implication"
     if chain.dangling and place == 0:
         return "a relation without a left side"
-    inside = [node for side in (left, right) for node in _outside(side)]
+    inside = [node for side in (left, right) for node in outside(side, CLOSED)]
     if any(node.head in SHAPES and node.parts for node in inside):
         return "a shape, an interval or prose"
     if Head.WORD in (left.head, right.head):
@@ -74,17 +75,6 @@ def _no_claim(chain: Chain, place: int, context: Context, known: Definitions) ->
     if sign in ("=", "~=", "eqq") and _defines(chain, place, context, known):
         return "a definition or an assumption"
     return ""
-
-
-def _outside(side: Node) -> list[Node]:
-    """The nodes of a side that do not stand in an expectation, or as a subscript of a name."""
-    found, waiting = [], [side]
-    while waiting:
-        node = waiting.pop()
-        found.append(node)
-        if node.head not in (Head.EXPECTATION, Head.NAME, Head.CASES, Head.INDICATOR):
-            waiting += node.parts
-    return found
 
 
 def _defines(chain: Chain, place: int, context: Context, known: Definitions) -> bool:
@@ -147,10 +137,14 @@ def _decided(
 def _with_definitions(
     left: Node, sign: str, right: Node, scope: Scope, context: Context, known: Definitions
 ) -> Finding | None:
-    """The verdict with names replaced by their definitions; refuted if it is so with all ways."""
-    refuted, ways = [], 0
+    """The verdict with names replaced by their definitions.
+
+    True with one way to do so is true; false is what is so with all ways, where there is no doubt
+    that the names are used as defined.
+    """
+    refuted: list[Finding] = []
+    doubt = ""
     for values in islice(known.environments(names_of(left, right)), MOST_WAYS):
-        ways += 1
         try:
             a, b = substituted(left, values), substituted(right, values)
         except ValueError:
@@ -162,12 +156,12 @@ def _with_definitions(
         found = replace(found, reason=f"{found.reason}, {told}" if found.reason else told)
         if found.verdict in (Verdict.VERIFIED, Verdict.LOOSE):
             return found
-        if found.verdict is Verdict.REFUTED:
+        if found.verdict is Verdict.UNDECIDED:
+            doubt = doubt or found.reason
+        elif all(map(known.meant, values)):
             refuted.append(found)
-    if not ways or len(refuted) < ways:
-        names = ", ".join(sorted(n for n in names_of(left, right) if len(known.of(n)) > 1))
-        if names and refuted:
-            told = f"{names}: more than one definition in the document"
-            return Finding(Verdict.UNDECIDED, reason=told)
-        return None
-    return refuted[0]
+        else:
+            doubt = f"{found.reason}, which may not be meant here"
+    if refuted and not doubt:
+        return refuted[0]
+    return Finding(Verdict.UNDECIDED, reason=doubt) if doubt else None

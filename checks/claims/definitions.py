@@ -6,13 +6,14 @@ nearest definition before a link makes it true.
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from itertools import islice, product
+from functools import cached_property
+from itertools import combinations, product
 
 from varlaw.symbolic.formulas.tree import Chain, Head, Node, plain
 
 DEEPEST = 6
 MOST_NODES = 3000
-MOST_COMBINATIONS = 8
+NEAR = 5  # chains between a name and its definition
 DEFINES = ("=", ":=", "eqq")
 NEVER = frozenset(
     (Head.EXPECTATION, Head.GIVEN, Head.WORD, Head.TUPLE, Head.LIMIT, Head.RELATION, Head.NORM)
@@ -39,29 +40,36 @@ class Definitions:
     def at(self, order: int) -> "Definitions":
         return replace(self, order=order)
 
+    @cached_property
+    def by_name(self) -> dict[str, list[Definition]]:
+        """The definitions of each name with different values; the nearest before here is first."""
+        found: dict[str, list[Definition]] = {}
+        nearest = sorted(
+            self.items, key=lambda item: (item.order > self.order, abs(item.order - self.order))
+        )
+        for item in nearest:
+            others = found.setdefault(item.name, [])
+            if all(item.value != other.value for other in others):
+                others.append(item)
+        return found
+
     def of(self, name: str) -> list[Node]:
-        """The values of a name, different ones only; the nearest before this place comes first."""
-        found = [item for item in self.items if item.name == name]
-        found.sort(key=lambda item: (item.order > self.order, abs(item.order - self.order)))
-        return list({bare(item.value): bare(item.value) for item in found})
+        """The different values of a name, the nearest before this place first."""
+        return [item.value for item in self.by_name.get(name, ())]
+
+    def meant(self, name: str) -> bool:
+        """Whether it is beyond doubt that the name is used as defined: just before, or once."""
+        found = self.by_name[name]
+        near = 0 <= self.order - found[0].order <= NEAR
+        return near or (len(found) == 1 and not free_names(found[0].value) - {"pi", "e"})
 
     def environments(self, names: Iterable[str]) -> Iterator[dict[str, Node]]:
-        """Ways to give values to these names and to those that their values need; best first."""
-        needed = self._needed(names)
-        choices = [[(name, value) for value in self.of(name)] for name in needed]
-        for chosen in islice(product(*choices), MOST_COMBINATIONS):
-            yield dict(chosen)
-
-    def _needed(self, names: Iterable[str]) -> list[str]:
-        needed: dict[str, None] = {}
-        waiting = list(names)
-        while waiting and len(needed) < 20:
-            name = waiting.pop()
-            values = self.of(name) if name not in needed else []
-            if values:
-                needed[name] = None
-                waiting += [inner for value in values for inner in free_names(value)]
-        return list(needed)
+        """Ways to give values to some of these names, the fewest names and nearest values first."""
+        known = sorted(name for name in names if self.of(name))
+        for count in range(1, len(known) + 1):
+            for chosen in combinations(known, count):
+                for values in product(*map(self.of, chosen)):
+                    yield dict(zip(chosen, values, strict=True))
 
 
 def gathered(chains: Iterable[Chain]) -> Definitions:
@@ -79,12 +87,22 @@ def defined(chain: Chain) -> Definition | None:
     if chain.dangling or not chain.signs or chain.signs[0] not in DEFINES:
         return None
     name, value = chain.sides[0], chain.sides[1]
-    if name.head is not Head.NAME or any(node.head in NEVER for node in value.walk()):
+    if name.head is not Head.NAME or any(node.head in NEVER for node in outside(value)):
         return None
     word = plain(name)
-    if word in free_names(value) or word == "pi":
-        return None
-    return Definition(word, value)
+    if word in free_names(value) or word == "pi" or value.text in ("0", "1"):
+        return None  # W = 0 is what is assumed for a moment
+    return Definition(word, bare(value))
+
+
+def outside(node: Node, closed: tuple[Head, ...] = (Head.NAME,)) -> Iterator[Node]:
+    """The nodes of a formula that are not inside of others of some kinds, such as subscripts."""
+    waiting = [node]
+    while waiting:
+        found = waiting.pop()
+        yield found
+        if found.head not in closed:
+            waiting += found.parts
 
 
 def free_names(node: Node) -> set[str]:
@@ -98,19 +116,18 @@ def free_names(node: Node) -> set[str]:
     return set().union(*(free_names(part) for part in node.parts)) if node.parts else set()
 
 
-def substituted(node: Node, values: Mapping[str, Node], depth: int = 0) -> Node:
+def substituted(node: Node, values: Mapping[str, Node]) -> Node:
     """The formula with names replaced by their values, and those by theirs, where it stays short.
 
     Raises ValueError where it does not, or where a name goes around in a circle.
     """
-    if depth > DEEPEST:
-        raise ValueError("definitions that go around in a circle or too deep")
-    found = _replaced(node, values)
-    if sum(1 for _ in found.walk()) > MOST_NODES:
-        raise ValueError("a formula that gets too long with its definitions")
-    if values and free_names(found) & set(values):
-        return substituted(found, values, depth + 1)
-    return found
+    for _ in range(DEEPEST):
+        if not values or not free_names(node) & set(values):
+            return node
+        node = _replaced(node, values)
+        if sum(1 for _ in node.walk()) > MOST_NODES:
+            raise ValueError("a formula that gets too long with its definitions")
+    raise ValueError("definitions that go around in a circle or too deep")
 
 
 def _replaced(node: Node, values: Mapping[str, Node]) -> Node:
