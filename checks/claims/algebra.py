@@ -68,6 +68,12 @@ class Algebra:
                 return self._built(parts[0])
             case Head.CALL:
                 return self._call(node)
+            case Head.INTEGRAL if len(parts) == 4:
+                from varlaw.checks.claims.integrals import closed
+
+                found = closed(node, self)
+                if found is not None:
+                    return found
         return self._hidden(node)
 
     def _name(self, node: Node) -> Expr:

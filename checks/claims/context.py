@@ -63,6 +63,19 @@ class Context:
         return found[-1] if found else None
 
     @property
+    def spreads(self) -> set[str]:
+        """The names in variances, deviations and second moments of laws: positive ones."""
+        found: set[str] = set()
+        for variable in self.variables:
+            for place, part in enumerate(variable.law.parts):
+                if part.head is Head.RELATION:
+                    if plain(part.parts[0]) not in ("mean", "mu", "low", "high"):
+                        found |= free_names(part.parts[1])
+                elif place == 1 and not variable.law.text.lower().startswith("u"):
+                    found |= free_names(part)
+        return found
+
+    @property
     def random(self) -> bool:
         """Whether anything random is declared."""
         return bool(self.variables)
@@ -98,7 +111,10 @@ def read_context(lines: Iterable[str], log_base: int | None = None) -> Context:
                 continue
             try:
                 for part in RANGE.split(text):
-                    for chain in read_plain(part).chains:
+                    chains = read_plain(part).chains
+                    if not chains:
+                        raise ValueError("it declares nothing")
+                    for chain in chains:
                         context = declare(context, chain)
             except (NotRead, ValueError) as error:
                 problem = (text, str(error))

@@ -10,7 +10,7 @@ from varlaw.checks.claims.functions import NoValue
 from varlaw.checks.claims.implications import implied
 from varlaw.checks.claims.literals import literal_of
 from varlaw.checks.claims.numbers import Scope
-from varlaw.checks.claims.symbolic import decided, names_of
+from varlaw.checks.claims.symbolic import compound, decided, names_of
 from varlaw.checks.claims.verdict import Judgement
 from varlaw.checks.statistics import Verdict
 from varlaw.symbolic.formulas.tree import Chain, Head, Node, plain
@@ -63,10 +63,8 @@ def _no_claim(chain: Chain, place: int, context: Context, known: Definitions) ->
         return NO_CLAIM[sign]
     if sign in IMPLIES:
         return ""
-    if any(near in IMPLIES for near in chain.signs[max(place - 1, 0) : place + 2]):
+    if any(near in IMPLIES for near in chain.between[max(place - 1, 0) : place + 2]):
         return "a part of an implication"
-    if chain.dangling and place == 0:
-        return "a relation without a left side"
     inside = [node for side in (left, right) for node in outside(side, CLOSED)]
     if any(node.head in SHAPES and node.parts for node in inside):
         return "a shape, an interval or prose"
@@ -84,7 +82,11 @@ def _defines(chain: Chain, place: int, context: Context, known: Definitions) -> 
         return all(part.head is Head.NAME for part in left.parts) and len(names_of(left)) > 0
     if left.head is not Head.NAME or context.value(plain(left)) is not None:
         return False
-    if place and chain.signs[place - 1] in DEFINES and chain.sides[place - 1].head is not Head.NAME:
+    if (
+        place
+        and chain.between[place - 1] in DEFINES
+        and chain.sides[place - 1].head is not Head.NAME
+    ):
         return False  # x = name = y: the name stands for x
     if plain(left) in ("pi", "e") and literal_of(right) is not None:
         return False
@@ -98,7 +100,7 @@ def _found(chain: Chain, place: int, context: Context, known: Definitions) -> Fi
     left, sign, right = chain.links[place]
     if sign in IMPLIES:
         return implied(chain, place, context)
-    if left.head is Head.NAME and place and chain.signs[place - 1] == "=":
+    if left.head is Head.NAME and place and chain.between[place - 1] == "=":
         left = chain.sides[place - 1]
     sign = "=" if sign == "eqq" else sign
     scope = Scope(log_base=context.log_base)
@@ -111,7 +113,8 @@ def _found(chain: Chain, place: int, context: Context, known: Definitions) -> Fi
     first = _decided(left, sign, right, scope, context, derived)
     if first is not None and first.verdict in (Verdict.VERIFIED, Verdict.LOOSE):
         return first
-    if not any(known.of(name) for name in names_of(left, right)):
+    ordered = sign not in ("=", "~=") and not compound(left, right)
+    if ordered or not any(known.of(name) for name in names_of(left, right)):
         return first
     return _with_definitions(left, sign, right, scope, context, known) or first
 

@@ -16,7 +16,7 @@ UNSURE = Finding(Verdict.UNDECIDED, reason="an implication of a kind that is not
 
 def implied(chain: Chain, place: int, context: Context) -> Finding:
     """The verdict on `f(x) < c => x > d`, with x the only name; anything else is undecided."""
-    if not 0 < place < len(chain.signs) - 1:
+    if not 0 < place < len(chain.between) - 1:
         return UNSURE
     (f, first, c), (x, second, d) = chain.links[place - 1], chain.links[place + 1]
     if first not in STRICT or second not in STRICT or x.head is not Head.NAME:
@@ -36,11 +36,11 @@ def implied(chain: Chain, place: int, context: Context) -> Finding:
 
     side = settle(gap)
     if side is None:
-        if chain.signs[place] in ("=>", "<=>") and _equal(there, c, scope):
+        if chain.between[place] in ("=>", "<=>") and _equal(there, c, scope):
             return Finding(Verdict.VERIFIED, "", "the bound is where both sides agree", "monotone")
         return UNSURE
     stronger = side == -STRICT[first]
-    if stronger and chain.signs[place] == "=>":
+    if stronger and chain.between[place] == "=>":
         return Finding(Verdict.LOOSE, "", "implied, but not the best bound", "monotone")
     return Finding(Verdict.REFUTED, "", "the bound is another number", "monotone")
 

@@ -53,6 +53,60 @@ def _end(node: Node, algebra: Algebra) -> Any:
     return algebra.expression(node)
 
 
+def closed(node: Node, outer: Algebra) -> Any:
+    """The integral in closed form: of a polynomial, or of a Gaussian times something; or None."""
+    from sympy import Abs
+
+    body, variable, first, last = node.parts
+    name = plain(variable)
+    if name in outer.symbols:
+        return None
+    x = symbol(name, positive=False)
+    inner = Algebra({**outer.symbols, name: x}, outer.log_base)
+    try:
+        f, low, high = inner.expression(body), _end(first, inner), _end(last, inner)
+    except NoValue:
+        return None
+    if inner.hidden:
+        return None
+    if low.is_finite and high.is_finite:
+        if not f.is_polynomial(x):
+            return None
+        whole = f.as_poly(x).integrate(x).as_expr()
+        return whole.subs(x, high) - whole.subs(x, low)
+    if f.free_symbols != {x} or f.has(Abs):
+        return None
+    return _closed_gaussian(f, x, low, high)
+
+
+def _closed_gaussian(f: Any, x: Any, low: Any, high: Any) -> Any:
+    from sympy import exp, pi, sqrt
+
+    from varlaw.symbolic.gaussian.balls import NoEnclosure
+    from varlaw.symbolic.gaussian.closed import closed_form
+    from varlaw.symbolic.gaussian.pieces import NotClosed
+    from varlaw.symbolic.terms import indicator
+
+    found = _gaussian(f)
+    if found is None:
+        return None
+    a, b, c, rest = found
+    try:
+        if a == 0:
+            return _closed_gaussian(*_half_line(f, x, low, high, b))
+        if not a.is_negative:
+            return None
+        if low.is_finite:
+            rest *= indicator(x - low, ">")
+        if high.is_finite:
+            rest *= indicator(high - x, ">")
+        mean, variance = -b / (2 * a), -1 / (2 * a)
+        size = exp(c - b**2 / (4 * a)) * sqrt(2 * pi * variance)
+        return closed_form(rest, x, mean, variance) * size
+    except (NoValue, NotClosed, NoEnclosure, ValueError):
+        return None
+
+
 def _gaussian(f: Any) -> tuple[Any, Any, Any, Any] | None:
     """(a, b, c, rest) with f = exp(a x^2 + b x + c) rest, where there is such a factor."""
     from sympy import Integer, Mul, Poly, PolynomialError, exp

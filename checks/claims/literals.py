@@ -16,7 +16,7 @@ from varlaw.symbolic.formulas.tree import Head, Node
 MOST_DIGITS = 400
 MOST_POWER = 10_000
 WRITTEN = 1000  # a literal of a larger power than that is no fraction
-HALF = Fraction(1, 2)
+ROOT_OF_TEN = tuple(Fraction(31622776601683793319 + k, 10**19) for k in (0, 1))  # around it
 Side = Callable[[Fraction], int | None]  # the sign of the number less a fraction, if known
 
 
@@ -148,7 +148,7 @@ def judged(side: Side, literal: Literal, sign: str) -> tuple[Verdict, str] | Non
                 return None
             return _whole(literal)
         return Verdict.VERIFIED, "exactly" if exact and not literal.begun else how
-    near = _within(side, value - unit, value + unit)
+    near = _between(side, value - unit, value + unit)
     if near is None:
         return None
     if near and not _far(side, value):
@@ -175,7 +175,7 @@ def _coarse(side: Side, literal: Literal) -> tuple[Verdict, str] | None:
     """An approximation by a whole number that ends in zeros, which may be less than digits."""
     figure = str(literal.figure)
     zeros = len(figure) - len(figure.rstrip("0"))
-    if zeros and literal.figure:
+    if zeros > 1 and literal.figure:
         half = literal.unit * 10**zeros / 2
         fits = _between(side, literal.value - half, literal.value + half)
         if fits is None:
@@ -189,15 +189,12 @@ def _magnitude(side: Side, literal: Literal) -> tuple[Verdict, str] | None:
     r"""\approx 10^k: the number is between 10^(k - 1/2) and 10^(k + 1/2)."""
     if literal.negative:
         return Verdict.UNDECIDED, "an order of magnitude with a sign"
-    # 10^(1/2) between fractions that are closer than any number that is met by accident
-    root = Fraction(316227766016837933199889354443271853371, 10**38)
-    low, high = literal.value / root, literal.value * root
-    fits = _between(side, low, high)
-    if fits is None:
-        return None
-    if fits:
+    inner, outer = ROOT_OF_TEN
+    if _between(side, literal.value / inner, literal.value * inner):
         return Verdict.VERIFIED, "right as an order of magnitude"
-    return Verdict.REFUTED, "another order of magnitude"
+    if _between(side, literal.value / outer, literal.value * outer) is False:
+        return Verdict.REFUTED, "another order of magnitude"
+    return None
 
 
 def _between(side: Side, low: Fraction, high: Fraction, upper: bool | None = None) -> bool | None:
@@ -211,19 +208,10 @@ def _between(side: Side, low: Fraction, high: Fraction, upper: bool | None = Non
     return (below > 0 and above <= 0) if upper else (below >= 0 and above < 0)
 
 
-def _within(side: Side, low: Fraction, high: Fraction) -> bool | None:
-    """low < x < high."""
-    below, above = side(low), side(high)
-    if below is None or above is None:
-        settled = (below is not None and below < 0) or (above is not None and above > 0)
-        return False if settled else None
-    return below > 0 and above < 0
-
-
 def _far(side: Side, value: Fraction) -> bool:
     """Whether the literal is off by more than half of the number, x: v > 3x/2 or v < x/2."""
     if value == 0:
         return True
     near, far = value * 2 / 3, value * 2
     low, high = min(near, far), max(near, far)
-    return not _within(side, low, high)
+    return not _between(side, low, high)

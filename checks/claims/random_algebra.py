@@ -40,7 +40,8 @@ class RandomAlgebra(Algebra):
             if name in self.whole or name in ends:
                 made[name] = Symbol(name, integer=True, positive=True)
             else:
-                made[name] = symbol(name, signs.get(name, positive_by_custom(name)))
+                by_custom = name in context.spreads or positive_by_custom(name)
+                made[name] = symbol(name, signs.get(name, by_custom))
         super().__init__(made, context.log_base)
 
     def _built(self, node: Node) -> Expr:

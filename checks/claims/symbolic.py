@@ -85,6 +85,8 @@ def _failed(
     insist: bool,
 ) -> Finding | None:
     """A link that fails at some point: refuted, unless it may be a condition."""
+    if not _claims(left, right):
+        return None
     wanted = WANTED.get(sign, (0,))
     bad = next(side for side in sorted(seen.points) if side not in (0, *wanted))
     at = identities.shown(seen.points[bad])
@@ -94,8 +96,6 @@ def _failed(
         if inner.clear and inner.signs <= {0, *wanted}:
             told = f"fails at {at}, but not for positive names: say which are positive"
             return Finding(Verdict.UNDECIDED, "", told)
-    if not _claims(left, right):
-        return None
     a, b = names_of(left), names_of(right)
     one_sided = len(seen.signs - {0}) == 1 and 0 not in seen.signs
     if sign == "=" and not (insist or (a == b and (one_sided or seen.constant))):
@@ -108,8 +108,12 @@ def _failed(
 
 def _claims(left: Node, right: Node) -> bool:
     """Whether a relation says something of its sides: both compound, with a name in common."""
-    compound = left.head not in ATOMS and right.head not in ATOMS
-    return compound and bool(names_of(left) & names_of(right))
+    return compound(left, right) and bool(names_of(left) & names_of(right))
+
+
+def compound(*sides: Node) -> bool:
+    """Whether no side is a bare name or number."""
+    return all(side.head not in ATOMS for side in sides)
 
 
 def _multiple(
