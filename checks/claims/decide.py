@@ -1,11 +1,12 @@
 """The verdict on each link of a chain; links that are no claims get none."""
 
 from dataclasses import replace
+from functools import lru_cache
 from itertools import islice
 
 from varlaw.checks.claims.compare import Finding, compared
 from varlaw.checks.claims.context import EMPTY, Context
-from varlaw.checks.claims.definitions import DEFINES, Definitions, outside, substituted
+from varlaw.checks.claims.definitions import DEFINES, Definitions, bare, outside, substituted
 from varlaw.checks.claims.functions import NoValue
 from varlaw.checks.claims.implications import implied
 from varlaw.checks.claims.literals import literal_of
@@ -53,6 +54,8 @@ def judge_link(chain: Chain, place: int, context: Context, known: Definitions) -
         found = Finding(Verdict.UNDECIDED, reason="nested too deep")
     if found is None:
         return Judgement(left, sign, right, None, reason="a condition on its names")
+    if found.verdict is not Verdict.VERIFIED and _named(chain, place, context):
+        return Judgement(left, sign, right, None, reason="another value of a name")
     return Judgement(left, sign, right, found.verdict, found.value, found.reason, found.rule)
 
 
@@ -73,6 +76,15 @@ def _no_claim(chain: Chain, place: int, context: Context, known: Definitions) ->
     if sign in ("=", "~=", "eqq") and _defines(chain, place, context, known):
         return "a definition or an assumption"
     return ""
+
+
+def _named(chain: Chain, place: int, context: Context) -> bool:
+    """Whether the left side is a name that no context and no earlier side gives a value."""
+    name = chain.sides[place]
+    if name.head is not Head.NAME or chain.between[place] not in ("=", "~=", "eqq"):
+        return False
+    stands = place > 0 and chain.between[place - 1] in DEFINES
+    return not stands and context.value(plain(name)) is None
 
 
 def _defines(chain: Chain, place: int, context: Context, known: Definitions) -> bool:
@@ -110,13 +122,15 @@ def _found(chain: Chain, place: int, context: Context, known: Definitions) -> Fi
         from varlaw.checks.claims.probability import expected
 
         return expected(left, sign, right, context, scope)
-    first = _decided(left, sign, right, scope, context, derived)
+    first = _decided(left, sign, right, context, derived)
     if first is not None and first.verdict in (Verdict.VERIFIED, Verdict.LOOSE):
         return first
     ordered = sign not in ("=", "~=") and not compound(left, right)
-    if ordered or not any(known.of(name) for name in names_of(left, right)):
+    if ordered or not any(name in known.by_name for name in names_of(left, right)):
         return first
-    return _with_definitions(left, sign, right, scope, context, known) or first
+    if left.head is Head.NAME:  # two statements of one decimal do not confirm each other
+        known = known.formulas()
+    return _with_definitions(left, sign, right, context, known) or first
 
 
 def substituted_by(context: Context, side: Node) -> Node:
@@ -126,19 +140,31 @@ def substituted_by(context: Context, side: Node) -> Node:
         raise NoValue(str(error)) from None
 
 
-def _decided(
-    left: Node, sign: str, right: Node, scope: Scope, context: Context, insist: bool
+def _decided(left: Node, sign: str, right: Node, context: Context, insist: bool) -> Finding | None:
+    return _remembered(bare(left), sign, bare(right), context.log_base, context.signs, insist)
+
+
+@lru_cache(maxsize=4096)
+def _remembered(
+    left: Node,
+    sign: str,
+    right: Node,
+    log_base: int | None,
+    signs: tuple[tuple[str, bool], ...],
+    insist: bool,
 ) -> Finding | None:
+    """The verdict on a link without random variables; documents say many of them twice."""
+    scope = Scope(log_base=log_base)
     try:
         if not names_of(left, right):
             return compared(left, sign, right, scope)
-        return decided(left, sign, right, scope, dict(context.signs), insist)
+        return decided(left, sign, right, scope, dict(signs), insist)
     except NoValue as error:
         return Finding(Verdict.UNDECIDED, reason=str(error))
 
 
 def _with_definitions(
-    left: Node, sign: str, right: Node, scope: Scope, context: Context, known: Definitions
+    left: Node, sign: str, right: Node, context: Context, known: Definitions
 ) -> Finding | None:
     """The verdict with names replaced by their definitions.
 
@@ -152,7 +178,7 @@ def _with_definitions(
             a, b = substituted(left, values), substituted(right, values)
         except ValueError:
             continue
-        found = _decided(a, sign, b, scope, context, True)
+        found = _decided(a, sign, b, context, True)
         if found is None:
             continue
         told = f"with {', '.join(sorted(values))} as defined in the document"

@@ -4,15 +4,17 @@ A name with two values is used only where the verdict is the same with each of t
 nearest definition before a link makes it true.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from functools import cached_property
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import combinations, product
 
+from varlaw.checks.claims.literals import literal_of
 from varlaw.symbolic.formulas.tree import Chain, Head, Node, plain
 
 DEEPEST = 6
 MOST_NODES = 3000
+MOST_VALUES = 8  # of one name
 NEAR = 5  # chains between a name and its definition
 DEFINES = ("=", ":=", "eqq")
 NEVER = frozenset(
@@ -22,50 +24,46 @@ BINDERS = (Head.SUM, Head.PRODUCT, Head.INTEGRAL, Head.LIMIT)
 
 
 @dataclass(frozen=True)
-class Definition:
-    """A name and what stands for it; `order` is where in the document."""
-
-    name: str
-    value: Node
-    order: int = 0
-
-
-@dataclass(frozen=True)
 class Definitions:
-    """All definitions of a document, seen from one place in it."""
+    """All definitions of a document, seen from one place in it.
 
-    items: tuple[Definition, ...] = ()
+    `by_name` has the different values of each name, and where in the document each of them stands.
+    """
+
+    by_name: Mapping[str, Mapping[Node, Sequence[int]]] = field(default_factory=dict)
     order: int = 0
 
     def at(self, order: int) -> "Definitions":
         return replace(self, order=order)
 
-    @cached_property
-    def by_name(self) -> dict[str, list[Definition]]:
-        """The definitions of each name with different values; the nearest before here is first."""
-        found: dict[str, list[Definition]] = {}
-        nearest = sorted(
-            self.items, key=lambda item: (item.order > self.order, abs(item.order - self.order))
-        )
-        for item in nearest:
-            others = found.setdefault(item.name, [])
-            if all(item.value != other.value for other in others):
-                others.append(item)
-        return found
-
     def of(self, name: str) -> list[Node]:
         """The different values of a name, the nearest before this place first."""
-        return [item.value for item in self.by_name.get(name, ())]
+        values = self.by_name.get(name, {})
+        return sorted(values, key=lambda value: self._distance(values[value]))
+
+    def formulas(self) -> "Definitions":
+        """Without the values that are bare decimals."""
+        kept = {
+            name: {value: orders for value, orders in values.items() if literal_of(value) is None}
+            for name, values in self.by_name.items()
+        }
+        return replace(self, by_name={name: values for name, values in kept.items() if values})
+
+    def _distance(self, orders: Sequence[int]) -> tuple[bool, int]:
+        """Whether a value is first given later than here, and how far away it is."""
+        place = bisect_right(orders, self.order)
+        return place == 0, self.order - orders[place - 1] if place else orders[0] - self.order
 
     def meant(self, name: str) -> bool:
         """Whether it is beyond doubt that the name is used as defined: just before, or once."""
-        found = self.by_name[name]
-        near = 0 <= self.order - found[0].order <= NEAR
-        return near or (len(found) == 1 and not free_names(found[0].value) - {"pi", "e"})
+        first, *others = self.of(name)
+        later, distance = self._distance(self.by_name[name][first])
+        near = not later and distance <= NEAR
+        return near or not (others or free_names(first) - {"pi", "e"})
 
     def environments(self, names: Iterable[str]) -> Iterator[dict[str, Node]]:
         """Ways to give values to some of these names, the fewest names and nearest values first."""
-        known = sorted(name for name in names if self.of(name))
+        known = sorted(name for name in names if name in self.by_name)
         for count in range(1, len(known) + 1):
             for chosen in combinations(known, count):
                 for values in product(*map(self.of, chosen)):
@@ -73,17 +71,20 @@ class Definitions:
 
 
 def gathered(chains: Iterable[Chain]) -> Definitions:
-    """The definitions in the chains of a document, in order."""
-    found = []
+    """The definitions in the chains of a document, in order; none of a name with too many."""
+    found: dict[str, dict[Node, list[int]]] = {}
     for order, chain in enumerate(chains):
         definition = defined(chain)
         if definition is not None:
-            found.append(replace(definition, order=order))
-    return Definitions(tuple(found))
+            name, value = definition
+            values = found.setdefault(name, {})
+            if value in values or len(values) <= MOST_VALUES:
+                values.setdefault(value, []).append(order)
+    return Definitions({n: values for n, values in found.items() if len(values) <= MOST_VALUES})
 
 
-def defined(chain: Chain) -> Definition | None:
-    """The definition that a chain begins with, if it does."""
+def defined(chain: Chain) -> tuple[str, Node] | None:
+    """The name and the value that a chain begins with, if it defines one."""
     if chain.dangling or not chain.signs or chain.signs[0] not in DEFINES:
         return None
     name, value = chain.sides[0], chain.sides[1]
@@ -92,7 +93,7 @@ def defined(chain: Chain) -> Definition | None:
     word = plain(name)
     if word in free_names(value) or word == "pi" or value.text in ("0", "1"):
         return None  # W = 0 is what is assumed for a moment
-    return Definition(word, bare(value))
+    return word, bare(value)
 
 
 def outside(node: Node, closed: tuple[Head, ...] = (Head.NAME,)) -> Iterator[Node]:

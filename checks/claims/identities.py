@@ -9,8 +9,9 @@ from typing import Any
 
 from flint import arb, ctx, fmpz
 
+from varlaw.checks.claims.definitions import free_names
 from varlaw.checks.claims.numbers import NoValue, Scope, enclosure
-from varlaw.symbolic.formulas.tree import Node
+from varlaw.symbolic.formulas.tree import Head, Node
 
 POINTS = 24
 SEED = 20
@@ -38,14 +39,32 @@ class Sampled:
     constant: bool  # whether the quotient of the sides looks the same everywhere
 
 
+def whole_names(*sides: Node) -> set[str]:
+    """The names in the ends of sums and products, which are whole numbers."""
+    return {
+        name
+        for side in sides
+        for node in side.walk()
+        if node.head in (Head.SUM, Head.PRODUCT)
+        for end in node.parts[2:]
+        for name in free_names(end)
+    }
+
+
 def sampled(left: Node, right: Node, positive: Mapping[str, bool], scope: Scope) -> Sampled:
     """Signs of left - right at random rational points; 0 where the balls overlap."""
+    whole = whole_names(left, right)
     random = Random(SEED)
     points: dict[int, Mapping[str, Fraction]] = {}
     clear, ratios = 0, []
     with ctx.workprec(BITS):
         for _ in range(POINTS):
-            point = {name: _number(random, positive[name]) for name in sorted(positive)}
+            point = {
+                name: Fraction(random.randint(1, 40))
+                if name in whole
+                else _number(random, positive[name])
+                for name in sorted(positive)
+            }
             values = {
                 name: arb(fmpz(v.numerator)) / fmpz(v.denominator) for name, v in point.items()
             }

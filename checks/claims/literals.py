@@ -7,6 +7,7 @@ A decimal speaks by its digits: 0.0361 is a rounding, to half a unit of the last
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from math import ulp
 
 from flint import arb, fmpz
 
@@ -15,6 +16,7 @@ from varlaw.symbolic.formulas.tree import Head, Node
 
 MOST_DIGITS = 400
 MOST_POWER = 10_000
+DOUBLE_DIGITS = 17
 WRITTEN = 1000  # a literal of a larger power than that is no fraction
 ROOT_OF_TEN = tuple(Fraction(31622776601683793319 + k, 10**19) for k in (0, 1))  # around it
 Side = Callable[[Fraction], int | None]  # the sign of the number less a fraction, if known
@@ -151,11 +153,27 @@ def judged(side: Side, literal: Literal, sign: str) -> tuple[Verdict, str] | Non
     near = _between(side, value - unit, value + unit)
     if near is None:
         return None
+    if near and not literal.begun and 0 in (side(value - unit), side(value + unit)):
+        near = False  # off by a whole unit
     if near and not _far(side, value):
         return Verdict.LOOSE, "within one unit of the last digit, but not as written"
+    if literal.digits == DOUBLE_DIGITS and _nearest_double(side, literal):
+        return Verdict.LOOSE, "the nearest number in double precision, printed to all its digits"
     if literal.whole and sign != "=":
         return _coarse(side, literal)
     return Verdict.REFUTED, "further off than the last digit"
+
+
+def _nearest_double(side: Side, literal: Literal) -> bool:
+    """Whether the literal is the double nearest to the number, printed to 17 digits."""
+    if not literal.short:
+        return False
+    value = float(literal.value)
+    digits = f"{abs(value):.16e}".partition("e")[0].replace(".", "")
+    if digits != str(literal.figure):
+        return False
+    half = Fraction(ulp(value)) / 2
+    return bool(_between(side, Fraction(value) - half, Fraction(value) + half))
 
 
 def _whole(literal: Literal) -> tuple[Verdict, str]:

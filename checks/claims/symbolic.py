@@ -10,12 +10,14 @@ from varlaw.checks.claims.algebra import Algebra, symbol
 from varlaw.checks.claims.compare import Finding, against_literal, number
 from varlaw.checks.claims.definitions import free_names
 from varlaw.checks.claims.functions import CONSTANTS, NoValue
+from varlaw.checks.claims.induction import by_induction
 from varlaw.checks.claims.literals import Literal, literal_of
 from varlaw.checks.claims.numbers import Scope
 from varlaw.checks.statistics import Verdict
 from varlaw.symbolic.formulas.tree import Head, Node
 
 ATOMS = (Head.NAME, Head.NUMBER, Head.DIGITS, Head.PERCENT, Head.INFINITY)
+COMPUTED = (Head.SUM, Head.PRODUCT, Head.INTEGRAL)  # nobody sets conditions with these
 WANTED = {">=": (0, 1), ">": (1,), "<=": (0, -1), "<": (-1,)}
 
 
@@ -65,6 +67,8 @@ def _proof(left: Node, sign: str, right: Node, positive: Mapping[str, bool], sco
     algebra = Algebra(
         {name: symbol(name, above) for name, above in positive.items()}, scope.log_base
     )
+    if sign == "=" and by_induction(left, right, algebra):
+        return "induction over the last term"
     try:
         a, b = algebra.expression(left), algebra.expression(right)
     except NoValue:
@@ -98,7 +102,8 @@ def _failed(
             return Finding(Verdict.UNDECIDED, "", told)
     a, b = names_of(left), names_of(right)
     one_sided = len(seen.signs - {0}) == 1 and 0 not in seen.signs
-    if sign == "=" and not (insist or (a == b and (one_sided or seen.constant))):
+    computed = any(node.head in COMPUTED for side in (left, right) for node in side.walk())
+    if sign == "=" and not (insist or (a == b and (one_sided or seen.constant or computed))):
         return None
     value = f"fails at {at}"
     return Finding(

@@ -141,6 +141,12 @@ def test_two_definitions_of_a_name_leave_a_link_undecided_unless_it_is_true() ->
     assert verdict(XAVIER, HE, *far, wrong) == "undecided"
 
 
+def test_another_value_of_a_name_is_no_false_claim() -> None:
+    known = r"\gamma = \sqrt{2}/2"
+    assert verdict(known, r"\gamma \approx 0.7071") == "verified"
+    assert verdict(known, r"\gamma = 0.9") == "None"
+
+
 def test_what_is_assumed_for_a_moment_defines_nothing() -> None:
     assert verdict("W = 0", "x + 2W = x") != "verified"
 
@@ -157,6 +163,11 @@ def test_what_is_assumed_for_a_moment_defines_nothing() -> None:
         (r"\int_{-\infty}^{\infty} e^{-x^2/2} dx = \sqrt{\pi}", "refuted"),
         (r"\sum_{k=1}^{10} k^2 = 385", "verified"),
         (r"\sum_{k=1}^{10} k^2 = 386", "refuted"),
+        (r"\sum_{k=1}^{n} k = n(n+1)/2", "verified"),
+        (r"\sum_{k=1}^{n} k^2 = n(n+1)(2n+1)/6", "verified"),
+        (r"\sum_{k=1}^{n} k = n(n-1)/2", "refuted"),
+        (r"\sum_{k=0}^{n} r^k = (1 - r^{n+1})/(1 - r)", "verified"),
+        (r"\sum_{k=0}^{n} r^k = (1 - r^n)/(1 - r)", "refuted"),
         (r"5! = 120", "verified"),
         (r"\prod_{k=1}^{5} k = 121", "refuted"),
         (r"1/2^{99} = 1/2^{98}", "refuted"),

@@ -26,6 +26,8 @@ def verdict(text: str) -> str:
         (r"5/3 = 1.66\dots", "verified"),
         (r"5/3 = 1.67\dots", "loose"),
         (r"5/3 \approx 1.65", "refuted"),
+        (r"1/3 = 0.33333333333333331", "loose"),  # as printed by repr(1/3) to 17 digits
+        (r"1/3 = 0.33333333333333341", "refuted"),
         (r"-5/3 = -1.67", "verified"),
         (r"-5/3 = -1.66\dots", "verified"),
         (r"-5/3 = -1.67\dots", "loose"),
