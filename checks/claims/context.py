@@ -1,7 +1,7 @@
 """What is declared about a document's names: values, signs, random variables and arrays.
 
 A line holds one declaration: `z ~ N(0, 1)`, `x[i] ~ iid(mean = 0, var = s2) for i = 1..n`,
-`n = 768`, `sigma > 0`, `y[j] = sum_i x[i] w[i,j]`, `mu real`.
+`n = 768`, `sigma > 0`, `y[j] = sum_i x[i] w[i,j]`, `mu real`, `t minimises (m t - 1)^2`.
 """
 
 import re
@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from varlaw.checks.claims.definitions import NEVER, free_names, outside
 from varlaw.symbolic.formulas.tree import Chain, Head, Node, plain
 
+EXTREME = re.compile(r"([A-Za-z]\w*)\s+(minimi[sz]es|maximi[sz]es)\s+(.+)")
 REAL = re.compile(r"([A-Za-z][\w, ]*?)\s+(?:is |are )?(real|positive)")
 SPLIT = re.compile(r"[;\n]")
 RANGE = re.compile(r"\s+for\s+|\s+with\s+|\s+where\s+")
@@ -39,7 +40,8 @@ class Context:
     """Declarations, as plain data that can be sent to another process.
 
     `signs` says of names whether they are positive, False being any real number; `ranges` are the
-    first and last value of indices; `problems` the lines that were not understood, and why.
+    first and last value of indices; `extremes` are names with what they make least (1) or greatest
+    (-1); `problems` the lines that were not understood, and why.
     """
 
     values: tuple[tuple[str, Node], ...] = ()
@@ -47,11 +49,20 @@ class Context:
     variables: tuple[Variable, ...] = ()
     families: tuple[Family, ...] = ()
     ranges: tuple[tuple[str, tuple[Node, Node]], ...] = ()
+    extremes: tuple[tuple[str, int, Node], ...] = ()
     log_base: int | None = None
     problems: tuple[tuple[str, str], ...] = ()
 
     def value(self, name: str) -> Node | None:
         return dict(self.values).get(name)
+
+    def extreme(self, name: str) -> tuple[int, Node] | None:
+        """Which extreme of what formula a name is the place of."""
+        return {known: (sign, formula) for known, sign, formula in self.extremes}.get(name)
+
+    def settles(self, name: str) -> bool:
+        """Whether it is declared what a name is."""
+        return self.value(name) is not None or self.extreme(name) is not None
 
     def variable(self, name: str) -> Variable | None:
         """The random variable or array with that name; the last one declared."""
@@ -88,6 +99,7 @@ class Context:
             self.variables + other.variables,
             self.families + other.families,
             self.ranges + other.ranges,
+            self.extremes + other.extremes,
             self.log_base if other.log_base is None else other.log_base,
             self.problems + other.problems,
         )
@@ -110,6 +122,11 @@ def read_context(lines: Iterable[str], log_base: int | None = None) -> Context:
                 context = replace(context, signs=context.signs + signs)
                 continue
             try:
+                if found := EXTREME.fullmatch(text):
+                    (formula,) = read_plain(found[3], variables=(found[1],)).expressions
+                    extreme = (found[1], 1 if found[2].startswith("min") else -1, formula)
+                    context = replace(context, extremes=(*context.extremes, extreme))
+                    continue
                 for part in RANGE.split(text):
                     chains = read_plain(part).chains
                     if not chains:

@@ -7,6 +7,7 @@ from itertools import islice
 from varlaw.checks.claims.compare import Finding, compared
 from varlaw.checks.claims.context import EMPTY, Context
 from varlaw.checks.claims.definitions import DEFINES, Definitions, bare, outside, substituted
+from varlaw.checks.claims.extremes import extremal
 from varlaw.checks.claims.functions import NoValue
 from varlaw.checks.claims.implications import implied
 from varlaw.checks.claims.literals import literal_of
@@ -84,7 +85,7 @@ def _named(chain: Chain, place: int, context: Context) -> bool:
     if name.head is not Head.NAME or chain.between[place] not in ("=", "~=", "eqq"):
         return False
     stands = place > 0 and chain.between[place - 1] in DEFINES
-    return not stands and context.value(plain(name)) is None
+    return not stands and not context.settles(plain(name))
 
 
 def _defines(chain: Chain, place: int, context: Context, known: Definitions) -> bool:
@@ -92,7 +93,7 @@ def _defines(chain: Chain, place: int, context: Context, known: Definitions) -> 
     left, _, right = chain.links[place]
     if left.head is Head.CALL:
         return all(part.head is Head.NAME for part in left.parts) and len(names_of(left)) > 0
-    if left.head is not Head.NAME or context.value(plain(left)) is not None:
+    if left.head is not Head.NAME or context.settles(plain(left)):
         return False
     if (
         place
@@ -115,6 +116,8 @@ def _found(chain: Chain, place: int, context: Context, known: Definitions) -> Fi
     if left.head is Head.NAME and place and chain.between[place - 1] == "=":
         left = chain.sides[place - 1]
     sign = "=" if sign == "eqq" else sign
+    if left.head is Head.NAME and (extreme := context.extreme(plain(left))) is not None:
+        return extremal(plain(left), extreme, sign, right, context)
     scope = Scope(log_base=context.log_base)
     derived = len(chain.links) > 1
     left, right = (substituted_by(context, side) for side in (left, right))

@@ -127,7 +127,7 @@ def _symbolic(a: Expr, sign: str, b: Expr) -> Finding:
     if sign == "=":
         if equal(a, b):
             return Finding(Verdict.VERIFIED, value, "", RULE)
-        at = _different(a, b)
+        at = different(a, b)
         if at:
             return Finding(Verdict.REFUTED, value, f"differs at {at}", RULE)
         return Finding(Verdict.UNDECIDED, value, "equality was neither proved nor refuted", RULE)
@@ -140,7 +140,7 @@ def _symbolic(a: Expr, sign: str, b: Expr) -> Finding:
     return Finding(Verdict.UNDECIDED, value, f"{sign} between formulas", RULE)
 
 
-def _different(a: Expr, b: Expr) -> str:
+def different(a: Expr, b: Expr) -> str:
     """A point at which two expressions differ for certain."""
     random = Random(SEED)
     symbols = sorted(a.free_symbols | b.free_symbols, key=str)

@@ -141,6 +141,21 @@ def test_two_definitions_of_a_name_leave_a_link_undecided_unless_it_is_true() ->
     assert verdict(XAVIER, HE, *far, wrong) == "undecided"
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("t = (m+n)/(m^2+n^2)", "verified"),
+        ("t = (m+n)/(m^2+m^2)", "refuted"),
+        ("t = 2/(m+n)", "refuted"),
+    ],
+)
+def test_the_place_of_a_minimum_that_the_context_declares(text: str, expected: str) -> None:
+    context = read_context(["t minimises (m t - 1)^2 + (n t - 1)^2"])
+    assert not context.problems
+    assert verdict(text, context=context) == expected
+    assert verdict(text) == "None"
+
+
 def test_another_value_of_a_name_is_no_false_claim() -> None:
     known = r"\gamma = \sqrt{2}/2"
     assert verdict(known, r"\gamma \approx 0.7071") == "verified"
