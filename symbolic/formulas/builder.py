@@ -1,6 +1,6 @@
 """What the grammar's rules hand to each other while a tree is built: lines, contents, factors."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from lark import Token
 
@@ -105,11 +105,6 @@ def finished(node: Node, after: tuple[tuple[Head, Node | None, int], ...]) -> No
 def chain(line: Line) -> Chain:
     """A line as a chain of the reading."""
     return Chain(line.sides, line.signs, line.dangling)
-
-
-def renamed(node: Node, text: str, end: int | None = None) -> Node:
-    """The same name with another core."""
-    return replace(node, text=text, end=node.end if end is None else end)
 
 
 def condition(lines: tuple[Line, ...]) -> Node:

@@ -5,6 +5,7 @@ against letters (n_{in}, \text{relu}), which bar opens and which closes, the d o
 rows of a display, and what is layout. One pass over the pieces, with a stack of open brackets.
 """
 
+import re
 from collections.abc import Collection
 from dataclasses import dataclass
 
@@ -42,6 +43,9 @@ ENDS = words(
 BASES = frozenset({"NAME", "VARIABLE", "WORD"})
 CLOSERS = {")": "(", "]": "[", r"\}": r"\{", "|": "|", r"\|": r"\|"}
 INDICES = frozenset("ijkl")
+WORD = re.compile(r"[A-Za-z](?:[A-Za-z0-9-]|\\_(?=[A-Za-z0-9]{2}))*")
+RESERVED = words("sum prod lim int oo inf infinity in prop if and otherwise cases")
+BARS = words(r"| \| \vert \Vert \lvert \rvert \lVert \rVert")
 SIMPLE = {
     "+": "PLUS", "-": "MINUS", "/": "SLASH", "!": "BANG", "'": "PRIME", r"\prime": "PRIME",
     r"\sum": "SUM", r"\prod": "PRODUCT", r"\lim": "LIMIT", r"\infty": "INFINITY", r"\%": "PERCENT",
@@ -90,6 +94,8 @@ class Latex:
         if len(self.stack) > 1:
             top = self.stack[-1]
             raise NotRead(f"{top.sign} is not closed", top.start)
+        if self.top.integrals:
+            raise NotRead("an integral without its differential", 0, self.source[-1].end)
         return self.tokens
 
     @property
@@ -126,7 +132,7 @@ class Latex:
             return self.open_bracket(piece)
         if text in (")", "]", r"\}", r"\rbrace", r"\rbrack"):
             return self.close_bracket(piece)
-        if text in ("|", r"\|", r"\vert", r"\Vert", r"\lvert", r"\rvert", r"\lVert", r"\rVert"):
+        if text in BARS:
             return self.bar(piece)
         if text in ("_", "^"):
             return self.script(piece)
@@ -140,8 +146,6 @@ class Latex:
             self.emit(SIMPLE[text], piece)
             return self.used() if text == r"\infty" else None
         if text in TIMES:
-            if self.last() == "SUP" and text in ("*", r"\ast"):
-                return self.marked(piece, "*")
             return self.emit("TIMES", piece)
         if text in (",", ";"):
             return self.comma(piece)
@@ -167,7 +171,7 @@ class Latex:
             return None
         if text == r"\sqrt":
             return self.root(piece)
-        if text in ACCENTS:
+        if text in ACCENTS and not self.plain_delta(text):
             self.emit("ACCENT", piece, ACCENTS[text])
             self.wants = max(self.wants, 1)
             return None
@@ -182,13 +186,20 @@ class Latex:
         if text in (r"\label", r"\tag", r"\hspace", r"\vspace"):
             self.argument(piece)
             return None
-        if text in (r"\star",) and self.last() == "SUP":
-            return self.marked(piece, "*")
         if text in (r"\top", r"\intercal", r"\dagger"):
             raise NotRead(REFUSED[text], piece.start, piece.end)
         if text in (r"\gets", r"\leftarrow", r"\mapsto"):
             raise NotRead(f"an arrow, {text}", piece.start, piece.end)
         return self.named(piece)
+
+    def plain_delta(self, text: str) -> bool:
+        """Whether a Delta is a letter of its own: no name is behind it."""
+        if text != r"\Delta":
+            return False
+        self.skip_spaces()
+        ahead = UNICODE.get(self.ahead(), self.ahead())
+        named = ahead.isalpha() or ahead.lstrip("\\") in GREEK or ahead in FONTS
+        return not named and ahead not in UPRIGHT
 
     def named(self, piece: Piece) -> None:
         """A command that is a name: a Greek letter, a function, an operator."""
@@ -198,7 +209,8 @@ class Latex:
         elif name in MOMENTS and name not in ("var", "sd", "P", "V"):
             self.emit("MOMENT", piece, name)
         elif named := function(name):
-            self.emit("FUNCTION", piece, named)
+            below = self.words or self.top.words
+            self.emit("WORD" if below else "FUNCTION", piece, named)
         elif piece.text in RAISED or piece.text in LOWERED:
             return self.raised(piece)
         elif piece.text in REFUSED:
@@ -257,9 +269,8 @@ class Latex:
         self.words = kind == "SUB" and self.named_before()
         self.emit(kind, piece)
         self.wants = max(self.wants, 1)
-        self.skip_spaces()
         if kind == "SUP":
-            self.transposed(piece)
+            self.superscript(piece)
 
     def named_before(self) -> bool:
         """Whether what was read last is a name, perhaps with primes or a superscript."""
@@ -276,19 +287,28 @@ class Latex:
             place -= 1
         return False
 
-    def transposed(self, piece: Piece) -> None:
-        rest = [item.text for item in self.source[self.place : self.place + 3]]
-        if rest[:1] == ["{"]:
-            rest = rest[1:]
-        if rest[:1] == ["T"] and (len(rest) < 2 or rest[1] != "+") and "T" not in self.variables:
-            before = self.tokens[-2].type if len(self.tokens) > 1 else ""
-            if before not in ("NUMBER", "DIGITS"):
-                raise NotRead("a transpose or a power, ^T", piece.start, piece.end + 1)
+    def superscript(self, piece: Piece) -> None:
+        """Superscripts that are no powers: stars and transposes."""
+        self.skip_spaces()
+        place = self.place
+        if place == len(self.source):
+            return
+        inside = [
+            item.text
+            for item in self.argument(piece)
+            if item.text not in UPRIGHT and item.text not in FONTS and item.text not in "{} "
+        ]
+        if inside in (["*"], [r"\ast"], [r"\star"]):
+            return self.marked(piece)
+        before = self.tokens[-2].type if len(self.tokens) > 1 else ""
+        number = before in ("NUMBER", "DIGITS")
+        if inside == ["T"] and "T" not in self.variables and not number:
+            raise NotRead("a transpose or a power, ^T", piece.start, self.source[place].end)
+        self.place = place
 
-    def marked(self, piece: Piece, mark: str) -> None:
-        """x^*: a mark on the name, not a power."""
+    def marked(self, piece: Piece) -> None:
         self.tokens.pop()
-        self.emit("MARK", piece, mark)
+        self.emit("MARK", piece, "*", self.source[self.place - 1].end)
         self.used()
 
     def raised(self, piece: Piece) -> None:
@@ -367,6 +387,8 @@ class Latex:
                 if skip == 3:
                     raise NotRead("a decimal comma", end, end + 3)
                 return text, end
+            if ahead[0] == "," and len(text) == 3:
+                raise NotRead(f"{text},{group}: a number or a list", end - 3, end + 4)
             end = self.source[self.place + skip].end
             self.place += skip + 1
             text += group
@@ -452,7 +474,8 @@ class Latex:
         if place == len(run) - 1:
             self.skip_spaces()
             following = self.source[self.place] if self.place < len(self.source) else None
-            name = following.text.lstrip("\\") if following else ""
+            text = UNICODE.get(following.text, following.text) if following else ""
+            name = text.lstrip("\\")
             if following is None or (name not in GREEK and not (name.isalpha() and len(name) == 1)):
                 return False
             self.place += 1
@@ -492,7 +515,7 @@ class Latex:
         end = self.source[self.place - 1].end
         word = text.strip()
         below = self.words or self.top.words
-        one = text == word and word.replace("-", "").isalnum()
+        one = text == word and WORD.fullmatch(word) is not None
         one = one and word.lower() not in CONNECTIVES | CONDITIONS_IN_WORDS
         if piece.text in PROSE and not below and not one:
             return self.prose(piece, text, end)
@@ -502,9 +525,9 @@ class Latex:
         if word == "d" and piece.text in UPRIGHT and self.integral():
             return self.upright_d(piece._replace(text="d", end=end))
         if below:
-            if not word.replace(" ", "").replace("-", "").isalnum():
-                raise NotRead(f"{piece.text} of a formula", piece.start, end)
             word = word.replace(" ", "").replace("-", "")
+            if not (word.isascii() and word.isalnum()):
+                raise NotRead(f"{piece.text} of a formula", piece.start, end)
             kind = "NAME" if len(word) == 1 or word in GREEK else "WORD"
             self.emit("NUMBER" if word.isdecimal() else kind, piece, word, end)
             return self.used()
@@ -525,13 +548,25 @@ class Latex:
             self.emit("MOMENT", piece, "E", end)
         elif not prefix and (kind_ := kind_of(word)):
             self.emit(kind_[0], piece, kind_[1], end)
-        elif letter in GREEK or (word.isascii() and word.isalnum() and word[0].isalpha()):
+        elif letter in GREEK or (len(word) == 1 and word.isascii() and word.isalpha()):
             self.emit("NAME", piece, prefix + letter, end)
-        elif not prefix and word.replace("-", "").isalnum() and word[0].isalpha():
-            self.emit("NAME", piece, word.replace("-", ""), end)
+        elif not prefix and WORD.fullmatch(word):
+            self.word(piece, word.replace("-", ""), end)
         else:
             raise NotRead(f"{piece.text} of a formula", piece.start, end)
         return self.used()
+
+    def word(self, piece: Piece, word: str, end: int) -> None:
+        """A word that is a name; an underscore in it begins a subscript."""
+        core, *below = word.split(r"\_")
+        if core in RESERVED:
+            raise NotRead(f"{core} as a name", piece.start, end)
+        self.emit("NAME", piece, core, end)
+        if below:
+            self.emit("SUB", piece, "_", end)
+            self.emit("LBRACE", piece, "{", end)
+            self.emit("WORD", piece, "".join(below), end)
+            self.emit("RBRACE", piece, "}", end)
 
     def prose(self, piece: Piece, text: str, end: int) -> None:
         words = {word.strip(".,;:()").lower() for word in text.split()}
@@ -585,6 +620,8 @@ class Latex:
         if self.top.sign != opener:
             raise NotRead(f"{piece.text} closes nothing", piece.start, piece.end)
         level = self.stack.pop()
+        if level.sign == "cases":
+            self.end_case()
         if level.integrals:
             raise NotRead("an integral without its differential", level.start, piece.end)
         if kind == "RBRACE" and self.last() == "CLOSE" and self.closed == level.first + 1:
@@ -637,7 +674,7 @@ class Latex:
             return self.open_bracket(bracket)
         if bracket.text in (")", "]", r"\}", r"\rbrace", r"\rbrack") and side == "right":
             return self.close_bracket(bracket)
-        if bracket.text in ("|", r"\|", r"\vert", r"\Vert", r"\lvert", r"\rvert"):
+        if bracket.text in BARS:
             return self.bar(bracket, side)
         raise NotRead(f"{piece.text}{bracket.text}", piece.start, bracket.end)
 
@@ -672,8 +709,15 @@ class Latex:
         return None
 
     def space(self, text: str) -> None:
-        if text == "&" and self.top.sign == "cases":
-            self.case_separator(Piece(text, self.source[self.place - 1].start, self.place))
+        if text != "&":
+            return
+        piece = self.source[self.place - 1]
+        if self.top.sign == "cases":
+            self.case_separator(piece)
+        elif self.outer:
+            self.emit("SEPARATOR", piece, "&")
+        else:
+            raise NotRead("an alignment inside brackets", piece.start, piece.end)
 
     def case_separator(self, piece: Piece) -> None:
         if self.last() in ("CASES_OPEN", "CASE_ROW", "CASE_SEP"):
@@ -684,10 +728,16 @@ class Latex:
     def row(self, piece: Piece) -> None:
         self.skip_spaces_and_gap()
         if self.top.sign == "cases":
+            self.end_case()
             return self.emit("CASE_ROW", piece)
         if not self.outer:
             raise NotRead("a new row inside brackets", piece.start, piece.end)
         return None if self.joined else self.separator(piece, "row")
+
+    def end_case(self) -> None:
+        """A case may end with a comma."""
+        if self.last() == "CASE_SEP":
+            self.tokens.pop()
 
     def skip_spaces_and_gap(self) -> None:
         """The optional [2pt] after a row."""

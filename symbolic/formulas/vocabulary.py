@@ -45,7 +45,7 @@ LOWERED = dict(zip("₀₁₂₃₄₅₆₇₈₉ᵢⱼₖₗₙₘₜ", "01234
 GREEK = words(
     "alpha beta gamma delta epsilon varepsilon zeta eta theta vartheta iota kappa lambda mu nu xi "
     "pi rho varrho sigma varsigma tau upsilon phi varphi chi psi omega Gamma Theta Lambda Xi Pi "
-    "Sigma Upsilon Phi Psi Omega ell hbar"
+    "Sigma Upsilon Phi Psi Omega Delta ell hbar"
 )
 
 # Functions whose name alone makes f(x), and f x, a call; other spellings of some.
@@ -89,7 +89,7 @@ UPRIGHT = words(
     r"\textit \mbox \mathop \textnormal"
 )
 # What an accent or a font puts before the letter: bar_x, bold_W.
-STYLES = frozenset({*ACCENTS.values(), "bold", "cal", "frak", "bb"})
+STYLES = frozenset({*ACCENTS.values(), "bold", "cal", "frak", "bb", "star"})
 PROSE = words(r"\text \textrm \textsf \textit \textbf \mbox \textnormal")
 FONTS = {
     r"\mathbf": "bold_", r"\boldsymbol": "bold_", r"\bm": "bold_", r"\textbf": "bold_",

@@ -1,6 +1,7 @@
 """Trees as plain text with every product and bracket written; `read_plain` gives them back."""
 
 from varlaw.symbolic.formulas.tree import Chain, Head, Node
+from varlaw.symbolic.formulas.vocabulary import function
 
 SUM, PRODUCT, POWER, ATOM = range(4)  # how tightly a text holds together
 SIGNS = {"eqq": "===", "in": "in", "prop": "prop"}
@@ -50,7 +51,11 @@ def _text(node: Node) -> tuple[str, int]:
         case Head.POWER:
             base, exponent = node.parts
             raised, strength = _text(exponent)
-            bare = strength == ATOM and exponent.head in (Head.NUMBER, Head.NAME)
+            bare = (
+                strength == ATOM
+                and (exponent.head is Head.NUMBER or exponent.head is Head.NAME)
+                and not function(exponent.text)
+            )
             return f"{_bound(base, ATOM)}^{raised if bare else f'({raised})'}", POWER
         case Head.FACTORIAL:
             return f"{_bound(node.parts[0], ATOM)}!", POWER
@@ -75,7 +80,7 @@ def _applied(node: Node) -> str:
             order = f"_{{{show(node.parts[1])}}}" if len(node.parts) > 1 else ""
             return f"||({show(node.parts[0])})||{order}"
         case Head.CALL:
-            return f"{_marked(node.text)}({inside})"
+            return f"{node.text}({inside})"
         case Head.EXPECTATION:
             return _expectation(node)
         case Head.INDICATOR:
@@ -115,12 +120,8 @@ def _tuple(node: Node) -> tuple[str, int]:
     return f"{node.text[0]}{', '.join(map(show, node.parts))}{node.text[1]}", ATOM
 
 
-def _marked(core: str) -> str:
-    return core.replace("*", "^*")
-
-
 def _name(node: Node) -> str:
-    text = _marked(node.text)
+    text = node.text
     below = [part for part in node.parts if part.head is not Head.TUPLE]
     label = [part for part in node.parts if part.head is Head.TUPLE]
     scripts = [_below(below)] if below else []
