@@ -6,6 +6,7 @@ from lark import Token
 
 from varlaw.symbolic.formulas.limits import NotRead
 from varlaw.symbolic.formulas.tree import Chain, Head, Node
+from varlaw.symbolic.formulas.vocabulary import function
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +90,8 @@ def operand(node: Node) -> Node:
     """A node that can be calculated with. Raises NotRead for lists and conditions."""
     if node.head in (Head.TUPLE, Head.RELATION, Head.GIVEN):
         raise NotRead("a list or a relation inside arithmetic", node.start, node.end)
+    if node.head is Head.NAME and not node.parts and function(node.text):
+        raise NotRead("a function without its argument", node.start, node.end)
     return node
 
 

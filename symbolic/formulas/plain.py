@@ -89,8 +89,9 @@ class Plain:
     def top(self) -> Open:
         return self.stack[-1]
 
-    def last(self) -> str:
-        return self.tokens[-1].type if self.tokens else ""
+    def last(self, back: int = 1) -> str:
+        """The kind of the token read last, or of one before."""
+        return self.tokens[-back].type if len(self.tokens) >= back else ""
 
     def emit(self, kind: str, text: str, start: int, end: int) -> None:
         self.tokens.append(Token(kind, text, start_pos=start, end_pos=end))
@@ -112,7 +113,9 @@ class Plain:
         elif self.top.integrals and core[0] == "d" and (core[1:] in GREEK or len(core) == 2):
             self.top.integrals -= 1
             return self.emit("DIFFERENTIAL", core[1:], start, end)
-        elif (named := function(text) or function(core)) and not self.in_subscript:
+        elif (named := function(text) or function(core)) and not (
+            self.in_subscript and self.following(end) != "("
+        ):
             below = [] if function(text) else below
             self.emit("FUNCTION", named, start, start + len(core) if below else end)
         elif self.is_moment(core, end):
@@ -120,7 +123,7 @@ class Plain:
         else:
             while core.split("_")[-1] in STYLES and below:
                 core = f"{core}_{below.pop(0)}"
-            if self.in_subscript and len(core) > 1 and core not in GREEK and not below:
+            if self.in_subscript and core.isalnum() and not below and is_word(core):
                 return self.emit("WORD", core, start, end)
             self.emit("NAME", core, start, start + len(core))
         if below:
@@ -131,11 +134,15 @@ class Plain:
     def in_subscript(self) -> bool:
         return self.top.words or self.last() == "SUB"
 
+    def following(self, place: int) -> str:
+        """The next character that is no space, "" at the end."""
+        match = NEXT.match(self.text, place)
+        return match.group(1) if match else ""
+
     def is_moment(self, word: str, end: int) -> bool:
         """Whether a word is a variance, or an E before square brackets."""
         if word == "E":
-            following = NEXT.match(self.text, end)
-            return following is not None and following.group(1) in ("[", "_")
+            return self.following(end) in ("[", "_")
         return word in MOMENTS and len(word) > 1
 
     def subscripts(self, below: list[str], start: int, end: int) -> None:
@@ -148,10 +155,8 @@ class Plain:
                 kind = "NUMBER"
             elif word == "oo":
                 kind = "INFINITY"
-            elif len(word) == 1 or word in GREEK:
-                kind = "NAME"
             else:
-                kind = "WORD"
+                kind = "WORD" if is_word(word) else "NAME"
             self.emit(kind, word, start, start + len(word))
             start += len(word) + 1
         self.emit("RBRACE", "}", end, end)
@@ -225,7 +230,7 @@ class Plain:
         last = self.last()
         words = self.top.words and text in "{("
         if text == "{" and last in ("SUB", "SUP"):
-            words = words or (last == "SUB" and self.tokens[-2].type in ("NAME", "RBRACE"))
+            words = words or (last == "SUB" and self.last(2) in ("NAME", "RBRACE"))
             level = Open(text, "RBRACE", start, len(self.tokens), words)
             self.emit("LBRACE", text, start, end)
         elif text == "[" and last == "NAME" and start == self.tokens[-1].end_pos:
@@ -272,6 +277,11 @@ class Plain:
             raise NotRead(f"brackets nested deeper than {MAX_DEPTH}", start, end)
         self.stack.append(Open(sign, "", start, len(self.tokens)))
         return self.emit(f"{kind}_OPEN", text, start, end)
+
+
+def is_word(name: str) -> bool:
+    """Whether a subscript is a word: more than a letter."""
+    return len(name) > 1 and name not in GREEK
 
 
 def plain_tokens(text: str) -> list[Token]:

@@ -230,7 +230,7 @@ def _call(factor: Factor, group: Factor) -> Node | None:
         return _indicator(factor, content, end)
     if factor.kind == "seen" and _atomic(content):
         raise NotRead(f"{factor.node.text}(...): a call or a product", factor.start, content.end)
-    if factor.kind != "name":
+    if factor.kind != "name" and (factor.kind != "seen" or len(content.lines) == 1):
         return None
     if not factor.node.parts and not factor.after and content.related:
         if factor.node.text == "P":

@@ -113,7 +113,7 @@ class Rules(Transformer[Token, Any]):
                 text = f"{node.text}'" if kind == "PRIME" else f"star_{node.text}"
                 node = replace(node, text=text, end=end)
             elif kind == "SUB":
-                if below is not None:
+                if below is not None or any(head is not Head.POWER for head, *_ in after):
                     raise NotRead("a double subscript", start, end)
                 below = payload
                 if base.kind in NAMES:

@@ -1,7 +1,7 @@
 """Trees as plain text with every product and bracket written; `read_plain` gives them back."""
 
 from varlaw.symbolic.formulas.tree import Chain, Head, Node
-from varlaw.symbolic.formulas.vocabulary import function
+from varlaw.symbolic.formulas.vocabulary import STYLES, function
 
 SUM, PRODUCT, POWER, ATOM = range(4)  # how tightly a text holds together
 SIGNS = {"eqq": "===", "in": "in", "prop": "prop"}
@@ -56,7 +56,8 @@ def _text(node: Node) -> tuple[str, int]:
                 and (exponent.head is Head.NUMBER or exponent.head is Head.NAME)
                 and not function(exponent.text)
             )
-            return f"{_bound(base, ATOM)}^{raised if bare else f'({raised})'}", POWER
+            lower = f"({show(base)})" if base.text in ("log", "ln") else _bound(base, ATOM)
+            return f"{lower}^{raised if bare else f'({raised})'}", POWER
         case Head.FACTORIAL:
             return f"{_bound(node.parts[0], ATOM)}!", POWER
         case Head.RELATION:
@@ -124,15 +125,17 @@ def _name(node: Node) -> str:
     text = node.text
     below = [part for part in node.parts if part.head is not Head.TUPLE]
     label = [part for part in node.parts if part.head is Head.TUPLE]
-    scripts = [_below(below)] if below else []
+    scripts = [_below(node.text, below)] if below else []
     if label:
         scripts.insert(0 if node.parts[0] is label[0] else 1, f"^{{{show(label[0])}}}")
     return text + "".join(scripts)
 
 
-def _below(parts: list[Node]) -> str:
+def _below(core: str, parts: list[Node]) -> str:
     text = ", ".join(map(show, parts))
-    return f"_{text}" if len(parts) == 1 and text.isalnum() else f"_{{{text}}}"
+    return (
+        f"_{text}" if len(parts) == 1 and text.isalnum() and core not in STYLES else f"_{{{text}}}"
+    )
 
 
 def _expectation(node: Node) -> str:
