@@ -30,6 +30,7 @@ from varlaw.symbolic.formulas.vocabulary import (
 )
 
 BASES = frozenset({"NAME", "VARIABLE", "WORD"})
+SHORT = 8  # pieces of a superscript that is no power
 SIMPLE = {
     "+": "PLUS", "-": "MINUS", "/": "SLASH", "!": "BANG", "'": "PRIME", r"\prime": "PRIME",
     r"\sum": "SUM", r"\prod": "PRODUCT", r"\lim": "LIMIT", r"\infty": "INFINITY", r"\%": "PERCENT",
@@ -162,21 +163,20 @@ class Latex(Numbers, Names, Brackets):
     def superscript(self, piece: Piece) -> None:
         """Superscripts that are no powers: stars and transposes."""
         self.skip_spaces()
-        place = self.place
-        if place == len(self.source):
-            return
+        window = [item.text for item in self.source[self.place : self.place + SHORT]]
+        size = 1 if window[:1] != ["{"] else _closed(window)
         inside = [
-            item.text
-            for item in self.argument(piece)
-            if item.text not in UPRIGHT and item.text not in FONTS and item.text not in "{} "
+            text
+            for text in window[:size]
+            if text not in UPRIGHT and text not in FONTS and text not in "{} "
         ]
         if inside in (["*"], [r"\ast"], [r"\star"]):
+            self.place += size
             return self.marked(piece)
-        before = self.tokens[-2].type if len(self.tokens) > 1 else ""
-        number = before in ("NUMBER", "DIGITS")
+        number = self.last(2) in ("NUMBER", "DIGITS")
         if inside == ["T"] and "T" not in self.variables and not number:
-            raise NotRead("a transpose or a power, ^T", piece.start, self.source[place].end)
-        self.place = place
+            end = self.source[self.place + size - 1].end
+            raise NotRead("a transpose or a power, ^T", piece.start, end)
 
     def marked(self, piece: Piece) -> None:
         self.tokens.pop()
@@ -242,3 +242,13 @@ class Latex(Numbers, Names, Brackets):
             return False
         self.place += 2
         return True
+
+
+def _closed(texts: list[str]) -> int:
+    """The number of texts up to the brace that closes the first one, 0 if it is not there."""
+    depth = 0
+    for place, text in enumerate(texts, 1):
+        depth += (text == "{") - (text == "}")
+        if depth == 0:
+            return place
+    return 0

@@ -59,10 +59,10 @@ class Brackets(Scanner):
         if not level.silent:
             self.emit(kind, piece, "}" if kind == "RBRACE" else value)
         self.wants = level.wants
-        if kind == "RBRACE":
-            if level.sign == "[":
-                return
+        if kind == "RBRACE" and level.sign == "{":
             self.used()
+        if level.annotated:
+            self.annotation()
 
     def label(self, place: int) -> None:
         """A superscript in brackets, as in W^{(l)}, names a layer."""
@@ -180,13 +180,16 @@ class Brackets(Scanner):
 
     def underbrace(self, piece: Piece) -> None:
         """The formula above the brace; what is written below it is left out."""
-        start = self.place
-        self.argument(piece)
-        after = self.place
+        self.skip_spaces()
+        if self.ahead() != "{":
+            raise NotRead(f"{piece.text} without braces", piece.start, piece.end)
+        self.place += 1
+        self.open_brace(self.source[self.place - 1])
+        self.top.annotated = True
+
+    def annotation(self) -> None:
+        """The script of an underbrace."""
         self.skip_spaces()
         if self.ahead() in ("_", "^"):
-            script = self.source[self.place]
             self.place += 1
-            self.argument(script)
-            del self.source[after : self.place]
-        self.place = start
+            self.argument(self.source[self.place - 1])

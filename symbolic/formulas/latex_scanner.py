@@ -24,6 +24,7 @@ class Open:
     numerator: bool = False
     silent: bool = False  # nothing is written for it
     conditional: bool = False  # a bar inside may be "given"
+    annotated: bool = False  # an underbrace: a script follows that is left out
     first: int = 0  # the index of its token
     late: Token | None = None  # the differential that stood in a numerator
     fractions: int = 0
@@ -52,8 +53,9 @@ class Scanner:
         """Whether no bracket is open but a box."""
         return all(level.silent for level in self.stack[1:])
 
-    def last(self) -> str:
-        return self.tokens[-1].type if self.tokens else ""
+    def last(self, back: int = 1) -> str:
+        """The kind of the token read last, or of one before."""
+        return self.tokens[-back].type if len(self.tokens) >= back else ""
 
     def emit(self, kind: str, piece: Piece, value: str | None = None, end: int = 0) -> None:
         text = piece.text if value is None else value
