@@ -75,7 +75,9 @@ class Numbers(Scanner):
         """One digit as an argument, as TeX takes it: \\tfrac12."""
         if piece.text == ".":
             raise NotRead("a decimal without braces", piece.start, piece.end)
-        self.emit("NUMBER", Piece(piece.text[0], piece.start, piece.start + 1))
+        whole = len(piece.text) == 1
+        end = piece.end if whole else piece.start + 1
+        self.emit("NUMBER", Piece(piece.text[0], piece.start, end))
         self.used()
         if rest := piece.text[1:]:
             if not self.wants:

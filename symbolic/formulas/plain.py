@@ -163,7 +163,7 @@ class Plain:
 
     def keyword(self, text: str, start: int, end: int) -> None:
         kind, value = KEYWORDS[text]
-        if self.top.words and kind != "INFINITY":
+        if self.in_subscript and kind != "INFINITY":
             kind, value = "WORD", text
         elif kind == "OTHERWISE":
             self.emit("CASE_SEP", "if", start, start)
@@ -230,7 +230,7 @@ class Plain:
         last = self.last()
         words = self.top.words and text in "{("
         if text == "{" and last in ("SUB", "SUP"):
-            words = words or (last == "SUB" and self.last(2) in ("NAME", "RBRACE"))
+            words = words or (last == "SUB" and self.last(2) in ("NAME", "RBRACE", "PRIME"))
             level = Open(text, "RBRACE", start, len(self.tokens), words)
             self.emit("LBRACE", text, start, end)
         elif text == "[" and last == "NAME" and start == self.tokens[-1].end_pos:

@@ -217,7 +217,8 @@ def _call(factor: Factor, group: Factor) -> Node | None:
     assert content is not None
     end = content.end
     if factor.kind == "function":
-        if factor.node.text in ("log", "ln") and group.after and not factor.after:
+        raised = any(head is Head.POWER for head, *_ in group.after)
+        if factor.node.text in ("log", "ln") and raised and not factor.after:
             raise NotRead("a power of the logarithm or inside it?", factor.start, group.end)
         return _applied(factor, _arguments(content), end)
     if factor.kind == "moment":

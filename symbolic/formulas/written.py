@@ -50,12 +50,8 @@ def _text(node: Node) -> tuple[str, int]:
             return f"{_bound(above, PRODUCT)}/{_bound(below, POWER)}", PRODUCT
         case Head.POWER:
             base, exponent = node.parts
-            raised, strength = _text(exponent)
-            bare = (
-                strength == ATOM
-                and (exponent.head is Head.NUMBER or exponent.head is Head.NAME)
-                and not function(exponent.text)
-            )
+            raised = show(exponent)
+            bare = exponent.head is Head.NUMBER or _is_word(exponent, raised)
             lower = f"({show(base)})" if base.text in ("log", "ln") else _bound(base, ATOM)
             return f"{lower}^{raised if bare else f'({raised})'}", POWER
         case Head.FACTORIAL:
@@ -67,6 +63,11 @@ def _text(node: Node) -> tuple[str, int]:
             return _tuple(node)
         case _:
             return _applied(node), ATOM
+
+
+def _is_word(node: Node, text: str) -> bool:
+    """Whether a text is a name that needs no brackets in an exponent."""
+    return node.head is Head.NAME and text.replace("_", "").isalnum() and not function(text)
 
 
 def _applied(node: Node) -> str:
