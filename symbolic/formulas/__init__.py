@@ -4,6 +4,7 @@ from varlaw.symbolic.formulas.limits import NotRead
 from varlaw.symbolic.formulas.macros import Macro, read_macros
 from varlaw.symbolic.formulas.reader import Reading, read_formula, read_plain
 from varlaw.symbolic.formulas.tree import Chain, Head, Node, plain
+from varlaw.symbolic.formulas.written import show
 
 __all__ = [
     "Chain",
@@ -16,4 +17,5 @@ __all__ = [
     "read_formula",
     "read_macros",
     "read_plain",
+    "show",
 ]

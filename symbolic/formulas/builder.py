@@ -1,11 +1,12 @@
 """What the grammar's rules hand to each other while a tree is built: lines, contents, factors."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from lark import Token
 
 from varlaw.symbolic.formulas.limits import NotRead
 from varlaw.symbolic.formulas.tree import Chain, Head, Node
+from varlaw.symbolic.formulas.vocabulary import function
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +90,8 @@ def operand(node: Node) -> Node:
     """A node that can be calculated with. Raises NotRead for lists and conditions."""
     if node.head in (Head.TUPLE, Head.RELATION, Head.GIVEN):
         raise NotRead("a list or a relation inside arithmetic", node.start, node.end)
+    if node.head is Head.NAME and not node.parts and function(node.text):
+        raise NotRead("a function without its argument", node.start, node.end)
     return node
 
 
@@ -105,11 +108,6 @@ def finished(node: Node, after: tuple[tuple[Head, Node | None, int], ...]) -> No
 def chain(line: Line) -> Chain:
     """A line as a chain of the reading."""
     return Chain(line.sides, line.signs, line.dangling)
-
-
-def renamed(node: Node, text: str, end: int | None = None) -> Node:
-    """The same name with another core."""
-    return replace(node, text=text, end=node.end if end is None else end)
 
 
 def condition(lines: tuple[Line, ...]) -> Node:

@@ -7,7 +7,7 @@ from lark import Token
 from varlaw.symbolic.formulas.limits import NotRead
 from varlaw.symbolic.formulas.vocabulary import GREEK, LETTERS_OF_FUNCTIONS
 
-STRENGTH = {".": 0, ",": 1, "quad": 2, "text": 3, "row": 4}
+STRENGTH = {"&": -1, ".": 0, ",": 1, "quad": 2, "text": 3, "row": 4}
 OPERATORS = frozenset({"PLUS", "MINUS", "TIMES", "SLASH", "RELATION"})
 
 
@@ -16,7 +16,11 @@ def arranged(tokens: list[Token]) -> list[Token]:
     done: list[Token] = []
     for place, token in enumerate(tokens):
         if token.type != "SEPARATOR":
+            if done and done[-1] == "&" and token.type in OPERATORS:
+                done.pop()
             done.append(token)
+            continue
+        if token == "&" and done and done[-1].type in OPERATORS:
             continue
         if token == "." and place + 1 < len(tokens) and tokens[place + 1].type != "SEPARATOR":
             raise NotRead("a full stop inside a formula", token.start_pos or 0)

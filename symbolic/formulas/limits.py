@@ -6,6 +6,7 @@ MAX_CHARACTERS = 20_000
 MAX_TOKENS = 5_000
 MAX_DEPTH = 100
 MAX_DIGITS = 400
+MAX_NAME = 60
 MAX_MACRO_DEPTH = 20
 FORBIDDEN = {"Cc", "Cf", "Cs", "Co", "Cn"}  # controls, directions, surrogates, private, unassigned
 

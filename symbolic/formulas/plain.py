@@ -28,6 +28,7 @@ LEXEME = re.compile(
     r"|(?P<sign>\.\.\.|\.\.|===|<=>|:=|<=|>=|!=|~=|==|->|=>|<<|>>|\*\*|\|\||.)",
     re.DOTALL,
 )
+NEXT = re.compile(r"\s*(.?)", re.DOTALL)
 ENDS = words(
     "NUMBER DIGITS NAME WORD INFINITY FUNCTION RBRACE CLOSE BAR_CLOSE NORM_CLOSE PRIME BANG "
     "PERCENT MARK CASES_CLOSE DIFFERENTIAL"
@@ -43,7 +44,6 @@ KEYWORDS = {
     "and": ("COMMA", ","), "otherwise": ("OTHERWISE", "otherwise"),
 }  # fmt: skip
 CLOSERS = {")": "([", "]": "[(", "}": "{"}
-RESERVED = frozenset({*BIG, *KEYWORDS, "cases"})
 
 
 @dataclass(slots=True)
@@ -89,8 +89,9 @@ class Plain:
     def top(self) -> Open:
         return self.stack[-1]
 
-    def last(self) -> str:
-        return self.tokens[-1].type if self.tokens else ""
+    def last(self, back: int = 1) -> str:
+        """The kind of the token read last, or of one before."""
+        return self.tokens[-back].type if len(self.tokens) >= back else ""
 
     def emit(self, kind: str, text: str, start: int, end: int) -> None:
         self.tokens.append(Token(kind, text, start_pos=start, end_pos=end))
@@ -112,22 +113,37 @@ class Plain:
         elif self.top.integrals and core[0] == "d" and (core[1:] in GREEK or len(core) == 2):
             self.top.integrals -= 1
             return self.emit("DIFFERENTIAL", core[1:], start, end)
-        elif function(text):
-            below = []
-            self.emit("FUNCTION", function(text), start, end)
-        elif function(core):
-            self.emit("FUNCTION", function(core), start, start + len(core))
-        elif core in MOMENTS and (self.text[end : end + 1] in ("[", "_") or core != "E"):
+        elif (named := function(text) or function(core)) and not (
+            self.in_subscript and self.following(end) != "("
+        ):
+            below = [] if function(text) else below
+            self.emit("FUNCTION", named, start, start + len(core) if below else end)
+        elif self.is_moment(core, end):
             self.emit("MOMENT", core, start, start + len(core))
         else:
             while core.split("_")[-1] in STYLES and below:
                 core = f"{core}_{below.pop(0)}"
-            if self.top.words and len(core) > 1 and core not in GREEK and not below:
+            if self.in_subscript and core.isalnum() and not below and is_word(core):
                 return self.emit("WORD", core, start, end)
             self.emit("NAME", core, start, start + len(core))
         if below:
             self.subscripts(below, start + len(core) + 1, end)
         return None
+
+    @property
+    def in_subscript(self) -> bool:
+        return self.top.words or self.last() == "SUB"
+
+    def following(self, place: int) -> str:
+        """The next character that is no space, "" at the end."""
+        match = NEXT.match(self.text, place)
+        return match.group(1) if match else ""
+
+    def is_moment(self, word: str, end: int) -> bool:
+        """Whether a word is a variance, or an E before square brackets."""
+        if word == "E":
+            return self.following(end) in ("[", "_")
+        return word in MOMENTS and len(word) > 1
 
     def subscripts(self, below: list[str], start: int, end: int) -> None:
         self.emit("SUB", "_", start - 1, start)
@@ -137,17 +153,17 @@ class Plain:
                 self.emit("COMMA", ",", start - 1, start)
             if word.isdecimal():
                 kind = "NUMBER"
-            elif len(word) == 1 or word in GREEK:
-                kind = "NAME"
+            elif word == "oo":
+                kind = "INFINITY"
             else:
-                kind = "WORD"
+                kind = "WORD" if is_word(word) else "NAME"
             self.emit(kind, word, start, start + len(word))
             start += len(word) + 1
         self.emit("RBRACE", "}", end, end)
 
     def keyword(self, text: str, start: int, end: int) -> None:
         kind, value = KEYWORDS[text]
-        if self.top.words and kind != "INFINITY":
+        if self.in_subscript and kind != "INFINITY":
             kind, value = "WORD", text
         elif kind == "OTHERWISE":
             self.emit("CASE_SEP", "if", start, start)
@@ -163,9 +179,6 @@ class Plain:
         if text in ("^", "**"):
             return self.emit("SUP", "^", start, end)
         if text in TIMES:
-            if self.last() == "SUP":
-                self.tokens.pop()
-                return self.emit("MARK", "*", start, end)
             return self.emit("TIMES", text, start, end)
         if text in ("...", r"\dots"):
             return self.dots(start, end)
@@ -217,14 +230,14 @@ class Plain:
         last = self.last()
         words = self.top.words and text in "{("
         if text == "{" and last in ("SUB", "SUP"):
-            words = words or (last == "SUB" and self.tokens[-2].type in ("NAME", "RBRACE"))
+            words = words or (last == "SUB" and self.last(2) in ("NAME", "RBRACE", "PRIME"))
             level = Open(text, "RBRACE", start, len(self.tokens), words)
             self.emit("LBRACE", text, start, end)
         elif text == "[" and last == "NAME" and start == self.tokens[-1].end_pos:
             self.emit("SUB", "_", start, start)
             level = Open(text, "RBRACE", start, len(self.tokens))
             self.emit("LBRACE", "{", start, end)
-        elif text == "(" and self.text[:start].endswith("cases") and last != "NAME":
+        elif text == "(" and self.text.startswith("cases", max(start - 5, 0)) and last != "NAME":
             level = Open("cases", "CASES_CLOSE", start, len(self.tokens))
             self.emit("CASES_OPEN", "cases", start - 5, end)
         else:
@@ -266,6 +279,11 @@ class Plain:
         return self.emit(f"{kind}_OPEN", text, start, end)
 
 
+def is_word(name: str) -> bool:
+    """Whether a subscript is a word: more than a letter."""
+    return len(name) > 1 and name not in GREEK
+
+
 def plain_tokens(text: str) -> list[Token]:
     """The tokens of plain mathematics; exponents in brackets or braces, or one name or number."""
     return _exponents(Plain(text).read())
@@ -303,6 +321,7 @@ def _goes_on(tokens: list[Token], place: int) -> bool:
     following = tokens[place + 1].type if place + 1 < len(tokens) else ""
     if following == "SUB":
         return True
-    if kind == "FUNCTION" or (kind in ("NAME", "RBRACE") and following == "OPEN"):
+    touches = following == "OPEN" and tokens[place + 1].start_pos == tokens[place].end_pos
+    if kind == "FUNCTION" or (kind in ("NAME", "RBRACE") and touches):
         raise NotRead("a call in an exponent without brackets", tokens[place].start_pos or 0)
     return False

@@ -38,11 +38,13 @@ def alone(factor: Factor) -> Node:
     """The value of a factor that no other factor changes."""
     if factor.kind == "group":
         return finished(_bracket(factor), factor.after)
-    if factor.kind in ("function", "moment"):
+    if factor.kind == "function" or (factor.kind == "moment" and factor.node.text in ("E", "P")):
         if factor.after or factor.below:
             raise NotRead("a function without its argument", factor.start, factor.end)
         return factor.node
-    if factor.kind in ("one", "big"):
+    if factor.kind == "one" and factor.below is not None:
+        return finished(_indicator(factor, factor.below, factor.below.end), factor.after)
+    if factor.kind in ("one", "big") or factor.below is not None:
         raise NotRead(f"{factor.node.text} on its own", factor.start, factor.end)
     return finished(factor.node, factor.after)
 
@@ -151,17 +153,19 @@ def _row(factors: list[Factor], rest: list[list[Factor] | Token] | None, only: b
         elif factor.kind == "function":
             node, place = _bare(factors, place - 1, rest)
             found.append(node)
-        elif factor.kind == "one" and factor.below is not None:
-            found.append(finished(_indicator(factor, factor.below, factor.end), factor.after))
-        elif factor.kind == "moment":
-            if factor.node.text in ("E", "P") or factor.below is not None:
-                raise NotRead("an expectation without brackets", factor.start, factor.end)
-            found.append(alone(factor))
+        elif factor.kind == "moment" and factor.node.text in ("E", "P"):
+            raise NotRead("an expectation without brackets", factor.start, factor.end)
         else:
             found.append(alone(factor))
+        if factor.kind == "name" and factor.node.text == "E" and _absolute(following):
+            raise NotRead("an expectation without brackets", factor.start, factor.end)
         if factor.kind == "integral" and following and following.kind != "integral":
             raise NotRead("a factor behind the differential", following.start, following.end)
     return found
+
+
+def _absolute(factor: Factor | None) -> bool:
+    return factor is not None and factor.node.head is Head.ABSOLUTE
 
 
 def _bare(
@@ -213,6 +217,9 @@ def _call(factor: Factor, group: Factor) -> Node | None:
     assert content is not None
     end = content.end
     if factor.kind == "function":
+        raised = any(head is Head.POWER for head, *_ in group.after)
+        if factor.node.text in ("log", "ln") and raised and not factor.after:
+            raise NotRead("a power of the logarithm or inside it?", factor.start, group.end)
         return _applied(factor, _arguments(content), end)
     if factor.kind == "moment":
         return _moment(factor, content)
@@ -224,7 +231,7 @@ def _call(factor: Factor, group: Factor) -> Node | None:
         return _indicator(factor, content, end)
     if factor.kind == "seen" and _atomic(content):
         raise NotRead(f"{factor.node.text}(...): a call or a product", factor.start, content.end)
-    if factor.kind != "name":
+    if factor.kind != "name" and (factor.kind != "seen" or len(content.lines) == 1):
         return None
     if not factor.node.parts and not factor.after and content.related:
         if factor.node.text == "P":
@@ -236,7 +243,7 @@ def _call(factor: Factor, group: Factor) -> Node | None:
 
 def _named(factor: Factor, content: Content) -> Node | None:
     """A name before brackets: a call, a product, or not read."""
-    core = factor.node.text.rstrip("'*").split("_")[-1]
+    core = factor.node.text.rstrip("'").split("_")[-1]
     style = factor.node.text.rpartition("_")[0]
     function = core in LETTERS_OF_FUNCTIONS or style == "cal" or "'" in factor.node.text
     word = len(core) > 1 and core not in GREEK

@@ -20,7 +20,7 @@ from lark.lexer import Lexer
 from varlaw.symbolic.formulas.builder import Line, chain
 from varlaw.symbolic.formulas.latex import Latex
 from varlaw.symbolic.formulas.layout import arranged, with_variables
-from varlaw.symbolic.formulas.limits import MAX_DEPTH, NotRead, check_text
+from varlaw.symbolic.formulas.limits import MAX_DEPTH, MAX_NAME, NotRead, check_text
 from varlaw.symbolic.formulas.macros import Macro, expand, pieces
 from varlaw.symbolic.formulas.plain import plain_tokens
 from varlaw.symbolic.formulas.rules import Rules
@@ -107,7 +107,7 @@ def _reading(text: str, tokens: list[Token]) -> Reading:
 def _check_list(lines: list[Line], separators: list[str], text: str) -> None:
     """Refuse a list of which only some parts hold a relation: a, b > 0."""
     for sign, before, after in zip(separators, lines, lines[1:], strict=False):
-        if sign in (",", "quad", ".") and bool(before.signs) != bool(after.signs):
+        if sign in (",", "quad", ".", "&") and bool(before.signs) != bool(after.signs):
             raise NotRead("a list of which only some members hold a relation", 0, len(text))
 
 
@@ -118,6 +118,8 @@ def _check(node: Node) -> None:
         inner, depth = waiting.pop()
         if depth > MAX_TREE_DEPTH:
             raise NotRead(f"nested deeper than {MAX_TREE_DEPTH}", node.start, node.end)
+        if len(inner.text) > MAX_NAME and inner.head not in (Head.NUMBER, Head.DIGITS):
+            raise NotRead(f"a name of {len(inner.text)} letters", inner.start, inner.end)
         if inner.head is Head.TUPLE and any(part.head is Head.RELATION for part in inner.parts):
             raise NotRead("a relation in brackets", inner.start, inner.end)
         waiting += [(part, depth + 1) for part in inner.parts]

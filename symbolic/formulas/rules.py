@@ -1,5 +1,6 @@
 """The grammar's rules as nodes of the tree; Lark calls a method for each rule, innermost first."""
 
+from dataclasses import replace
 from typing import Any
 
 from lark import Token, Transformer
@@ -13,7 +14,6 @@ from varlaw.symbolic.formulas.builder import (
     differential,
     finish,
     operand,
-    renamed,
 )
 from varlaw.symbolic.formulas.limits import NotRead
 from varlaw.symbolic.formulas.products import alone, bound_names, term
@@ -30,7 +30,6 @@ ATOMS = {
 }
 KINDS = ("NUMBER", "NAME", "VARIABLE", "SEEN")
 NAMES = ("name", "variable", "seen")
-SCRIPT = {"PRIME": "'", "MARK": "*"}
 
 
 class Rules(Transformer[Token, Any]):
@@ -108,12 +107,13 @@ class Rules(Transformer[Token, Any]):
         node, below, after = base.node, base.below, list(base.after)
         raised = bool(after)
         for kind, payload, start, end in scripts:
-            if kind in SCRIPT and base.kind in (*NAMES, "function"):
+            if kind in ("PRIME", "MARK") and base.kind in NAMES:
                 if raised:
                     raise NotRead("a prime behind a power", start, end)
-                node = renamed(node, node.text + SCRIPT[kind], end)
+                text = f"{node.text}'" if kind == "PRIME" else f"star_{node.text}"
+                node = replace(node, text=text, end=end)
             elif kind == "SUB":
-                if below is not None:
+                if below is not None or any(head is not Head.POWER for head, *_ in after):
                     raise NotRead("a double subscript", start, end)
                 below = payload
                 if base.kind in NAMES:
@@ -122,6 +122,8 @@ class Rules(Transformer[Token, Any]):
                     )
                 elif base.kind == "norm":
                     node = Node(Head.NORM, (*node.parts, payload.one()), "", node.start, end)
+                elif base.kind == "number" and node.text == "1" and _conditional(payload):
+                    base = replace(base, kind="one")
                 elif base.kind not in ("function", "moment", "one", "big"):
                     raise NotRead("a subscript of something that is not a name", start, end)
             elif kind == "SUP":
@@ -162,6 +164,8 @@ class Rules(Transformer[Token, Any]):
     def argument(self, children: list[Any]) -> Content:
         if isinstance(children[0], Factor):
             node = alone(children[0])
+            if children[0].kind == "function":
+                raise NotRead("a function without its argument", node.start, node.end)
             line = Line((node,), (), False, node.start, node.end)
             return Content((line,), node.start, node.end)
         opening, content, closing = children
@@ -248,3 +252,9 @@ def _subscripts(content: Content) -> tuple[Node, ...]:
     if content.related:
         raise NotRead("a relation in a subscript", content.start, content.end)
     return tuple(line.sides[0] for line in content.lines)
+
+
+def _conditional(content: Content) -> bool:
+    """Whether there is a relation, perhaps in braces of its own."""
+    sides = [side for line in content.lines for side in line.sides]
+    return content.related or (sides[0].head is Head.TUPLE and sides[0].text == "{}")

@@ -33,7 +33,7 @@ A node has a head, parts, sometimes a text, and the place of its source. What th
 
 A name keeps its subscripts as nodes: x_{t+1} has the sum t + 1, n_{in} and n_{\text{in}} the word
 "in", w_{i,j} and w_{ij} two names. `plain` writes any of them as one word, such as n_in or w_i_j.
-A superscript is a POWER, but for marks on names, which go into the core: x^* is "x*", f' is "f'";
+A superscript is a POWER, but for marks on names, in the core: f' is "f'", x^* is "star_x";
 and for one in brackets, which is a subscript in a TUPLE: W^{(l)}. Accents and fonts stand before
 the letter: bar_x, bold_W, cal_N, Delta_x. Upright letters and words are as written: gain, Var.
 

@@ -1,5 +1,7 @@
 """The words of formulas: relations, Greek letters, functions, accents, and what is only layout."""
 
+from functools import cache
+
 
 def words(text: str) -> frozenset[str]:
     """The words of a text."""
@@ -45,7 +47,7 @@ LOWERED = dict(zip("₀₁₂₃₄₅₆₇₈₉ᵢⱼₖₗₙₘₜ", "01234
 GREEK = words(
     "alpha beta gamma delta epsilon varepsilon zeta eta theta vartheta iota kappa lambda mu nu xi "
     "pi rho varrho sigma varsigma tau upsilon phi varphi chi psi omega Gamma Theta Lambda Xi Pi "
-    "Sigma Upsilon Phi Psi Omega ell hbar"
+    "Sigma Upsilon Phi Psi Omega Delta ell hbar"
 )
 
 # Functions whose name alone makes f(x), and f x, a call; other spellings of some.
@@ -63,6 +65,7 @@ SPELLINGS = {
 }  # fmt: skip
 
 
+@cache
 def function(word: str) -> str:
     """The function that a word names, "" if none: ReLU is relu, but LN is not ln."""
     lower = word.lower().replace("-", "_")
@@ -72,7 +75,7 @@ def function(word: str) -> str:
     return ""
 
 
-LETTERS_OF_FUNCTIONS = words("f g h F G H phi varphi psi Phi Psi Theta Omega O Gamma")
+LETTERS_OF_FUNCTIONS = words("f g h F G H phi varphi psi Phi Psi Theta Omega O o Gamma")
 
 MOMENTS = {
     "E": "E", "Var": "Var", "var": "Var", "Cov": "Cov", "cov": "Cov", "Std": "Std", "std": "Std",
@@ -89,7 +92,7 @@ UPRIGHT = words(
     r"\textit \mbox \mathop \textnormal"
 )
 # What an accent or a font puts before the letter: bar_x, bold_W.
-STYLES = frozenset({*ACCENTS.values(), "bold", "cal", "frak", "bb"})
+STYLES = frozenset({*ACCENTS.values(), "bold", "cal", "frak", "bb", "star"})
 PROSE = words(r"\text \textrm \textsf \textit \textbf \mbox \textnormal")
 FONTS = {
     r"\mathbf": "bold_", r"\boldsymbol": "bold_", r"\bm": "bold_", r"\textbf": "bold_",
@@ -117,6 +120,8 @@ CONDITIONS_IN_WORDS = words(
     "if unless when whenever for provided as given assuming except only not no never large small "
     "otherwise or near limit isn't aren't false wrong"
 )
+
+BARS = words(r"| \| \vert \Vert \lvert \rvert \lVert \rVert")
 
 # What formulas of this project's kind do not need, with the name to refuse it by.
 REFUSED = {

@@ -1,6 +1,7 @@
 """Trees as plain text with every product and bracket written; `read_plain` gives them back."""
 
 from varlaw.symbolic.formulas.tree import Chain, Head, Node
+from varlaw.symbolic.formulas.vocabulary import STYLES, function
 
 SUM, PRODUCT, POWER, ATOM = range(4)  # how tightly a text holds together
 SIGNS = {"eqq": "===", "in": "in", "prop": "prop"}
@@ -49,9 +50,10 @@ def _text(node: Node) -> tuple[str, int]:
             return f"{_bound(above, PRODUCT)}/{_bound(below, POWER)}", PRODUCT
         case Head.POWER:
             base, exponent = node.parts
-            raised, strength = _text(exponent)
-            bare = strength == ATOM and exponent.head in (Head.NUMBER, Head.NAME)
-            return f"{_bound(base, ATOM)}^{raised if bare else f'({raised})'}", POWER
+            raised = show(exponent)
+            bare = exponent.head is Head.NUMBER or _is_word(exponent, raised)
+            lower = f"({show(base)})" if base.text in ("log", "ln") else _bound(base, ATOM)
+            return f"{lower}^{raised if bare else f'({raised})'}", POWER
         case Head.FACTORIAL:
             return f"{_bound(node.parts[0], ATOM)}!", POWER
         case Head.RELATION:
@@ -61,6 +63,11 @@ def _text(node: Node) -> tuple[str, int]:
             return _tuple(node)
         case _:
             return _applied(node), ATOM
+
+
+def _is_word(node: Node, text: str) -> bool:
+    """Whether a text is a name that needs no brackets in an exponent."""
+    return node.head is Head.NAME and text.replace("_", "").isalnum() and not function(text)
 
 
 def _applied(node: Node) -> str:
@@ -75,7 +82,7 @@ def _applied(node: Node) -> str:
             order = f"_{{{show(node.parts[1])}}}" if len(node.parts) > 1 else ""
             return f"||({show(node.parts[0])})||{order}"
         case Head.CALL:
-            return f"{_marked(node.text)}({inside})"
+            return f"{node.text}({inside})"
         case Head.EXPECTATION:
             return _expectation(node)
         case Head.INDICATOR:
@@ -115,23 +122,21 @@ def _tuple(node: Node) -> tuple[str, int]:
     return f"{node.text[0]}{', '.join(map(show, node.parts))}{node.text[1]}", ATOM
 
 
-def _marked(core: str) -> str:
-    return core.replace("*", "^*")
-
-
 def _name(node: Node) -> str:
-    text = _marked(node.text)
+    text = node.text
     below = [part for part in node.parts if part.head is not Head.TUPLE]
     label = [part for part in node.parts if part.head is Head.TUPLE]
-    scripts = [_below(below)] if below else []
+    scripts = [_below(node.text, below)] if below else []
     if label:
         scripts.insert(0 if node.parts[0] is label[0] else 1, f"^{{{show(label[0])}}}")
     return text + "".join(scripts)
 
 
-def _below(parts: list[Node]) -> str:
+def _below(core: str, parts: list[Node]) -> str:
     text = ", ".join(map(show, parts))
-    return f"_{text}" if len(parts) == 1 and text.isalnum() else f"_{{{text}}}"
+    return (
+        f"_{text}" if len(parts) == 1 and text.isalnum() and core not in STYLES else f"_{{{text}}}"
+    )
 
 
 def _expectation(node: Node) -> str:
