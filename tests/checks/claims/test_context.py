@@ -99,6 +99,20 @@ def test_the_second_parameter_of_a_normal_law_is_the_variance() -> None:
     assert str(judged("Std(w) = 0.02", "w ~ N(0, 0.02)").verdict) == "refuted"
 
 
+def test_comments_and_several_declarations_in_a_line() -> None:
+    text = """
+    z ~ N(0, 1)        # the variance
+    u ~ U(-a, a); b ~ Bernoulli(p); r ~ Rademacher()
+    n = 768; sigma > 0; mu, nu real
+    # nothing
+    """
+    context = read_context(text.splitlines())
+    assert not context.problems
+    assert [variable.name for variable in context.variables] == ["z", "u", "b", "r"]
+    assert dict(context.signs) == {"sigma": True, "mu": False, "nu": False}
+    assert context.value("n") is not None
+
+
 @pytest.mark.parametrize(
     "line", ["z ~", "3 ~ N(0, 1)", "z ~ 4", "x = x + 1", "what is this", "a, b > 0", "f(x) = 2"]
 )
