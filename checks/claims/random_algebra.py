@@ -6,7 +6,7 @@ the expectation calculus. Names that are declared apart are independent.
 
 from typing import Any
 
-from sympy import Expr, Integer, Symbol, sqrt
+from sympy import Add, Expr, Integer, Mul, Symbol, sqrt
 
 from varlaw.checks.claims.algebra import Algebra, symbol
 from varlaw.checks.claims.context import Context, Variable, declare
@@ -194,9 +194,38 @@ class RandomAlgebra(Algebra):
             return f
         entry = self.single(f)
         if entry is None:
-            return self.normal(Expectation(f))
+            found = self.factored(f)
+            return self.normal(Expectation(f)) if found is None else found
         x = Symbol("x", real=True)
         return self.laws[entry.array].mean_of(f.xreplace({entry: x}), x)
+
+    def function(self, node: Node) -> tuple[Expr, Symbol, Distribution] | None:
+        """(f, x, law of x) where the node is E[f(x)] for one variable of a known law, else None."""
+        if node.head is not Head.EXPECTATION or node.text != "E" or len(node.parts) != 1:
+            return None
+        f = self.expression(node.parts[0])
+        entry = self.single(f)
+        if entry is None:
+            return None
+        x = Symbol("x", real=True)
+        return f.xreplace({entry: x}), x, self.laws[entry.array]
+
+    def factored(self, f: Expr) -> Expr | None:
+        """The mean of a sum of products of functions of one variable each; None for others."""
+        total: Expr = Integer(0)
+        for term in Add.make_args(f.expand()):
+            groups: dict[Any, Expr] = {}
+            for factor in Mul.make_args(term):
+                entries = factor.atoms(Entry)
+                if len(entries) > 1 or factor.has(IndexSum):
+                    return None
+                key = next(iter(entries), None)
+                if key is not None and (key.indices or self.single(factor) is None):
+                    return None
+                groups[key] = groups.get(key, Integer(1)) * factor
+            means = [self.mean(part, None) for part in groups.values()]
+            total += Mul(*means)
+        return total
 
     def single(self, f: Expr) -> Entry | None:
         """The only random variable in something without sums, if its law is known."""
