@@ -79,7 +79,7 @@ def _may_be_condition(left: Node, a: Expr, right: Node, b: Expr) -> bool:
     moments = all(
         any(node.head is Head.EXPECTATION for node in side.walk()) for side in (left, right)
     )
-    return moments or not (a.free_symbols and b.free_symbols)
+    return moments or not a.free_symbols & b.free_symbols
 
 
 def _law(side: Node, context: Context) -> str:

@@ -71,7 +71,14 @@ class RandomAlgebra(Algebra):
             law = self.law(variable.law)
             array = _array(f"v{len(self.arrays)}", law)
             self.arrays[variable.name], self.laws[array] = array, law
-        return self.arrays[variable.name][tuple(self._built(index) for index in indices)]
+        return self.arrays[variable.name][tuple(map(self.index, indices))]
+
+    def index(self, node: Node) -> Expr:
+        """An index, which is a whole number, whatever its name."""
+        if node.head is Head.NAME and plain(node) not in self.symbols:
+            made = Symbol(plain(node), integer=True, positive=True)
+            self.symbols = {**self.symbols, plain(node): made}
+        return self._built(node)
 
     def member(self, value: Node, names: tuple[str, ...], indices: tuple[Node, ...]) -> Expr:
         """y[k] for the family y[j] = ..., with k in the place of j."""
@@ -99,7 +106,8 @@ class RandomAlgebra(Algebra):
         body, index, *ends = node.parts
         name = plain(index)
         if not ends:
-            found = dict(self.context.ranges).get(name)
+            ranges = dict(self.context.ranges)
+            found = ranges.get(name, ranges.get(index.text))  # i_1 runs as i does
             if found is None:
                 raise NoValue(f"a sum over {name}, whose range is not declared")
             ends = list(found)
@@ -107,7 +115,10 @@ class RandomAlgebra(Algebra):
             self.symbols = {**self.symbols, name: Symbol(name, integer=True, positive=True)}
         low, high = (self._built(end) for end in ends)
         try:
-            return Sum(self._built(body), (self.symbols[name], low, high))
+            summand = self._built(body)
+            if not summand.has(self.symbols[name]):
+                return (high - low + 1) * summand
+            return Sum(summand, (self.symbols[name], low, high))
         except (TypeError, ValueError) as error:
             raise NoValue(str(error)) from None
 

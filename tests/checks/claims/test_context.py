@@ -52,7 +52,11 @@ def judged(text: str, *lines: str) -> Judgement:
         (LAYER, "Var(y[j]) = m q s2", "verified"),
         (LAYER, "E[y[j]] = 0", "verified"),
         (LAYER, "E[y[j]^2] = 1", "undecided"),  # what He asks for, and no claim
+        (LAYER, "E[w[i,j]^2] = 1/m", "undecided"),
         (LAYER, "Var(y[j]) = E[x[i]^2]", "undecided"),
+        (LAYER, "E[y[j]^2] = sum_i E[x[i]^2] E[w[i,j]^2]", "verified"),
+        (LAYER, "sum_i E[x[i]^2] = m q", "verified"),
+        (LAYER, "sum_i E[x[i]^2] = n q", "refuted"),
         (LAYER, "E[y[j]^2] = m E[x[i]^2] Var(w[i,j])", "verified"),
         (LAYER, "E[y[j]^2] = m q v", "undecided"),  # v is not declared
         ((*LAYER, "m = 10; q = 2; s2 = 1/20"), "E[y[j]^2] = 1.0", "verified"),
