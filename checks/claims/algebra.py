@@ -23,7 +23,12 @@ LOGS = ("log", "ln")
 
 
 class Algebra:
-    """Builds expressions; `symbols` gives names their SymPy symbols."""
+    """Builds expressions; `symbols` gives names their SymPy symbols.
+
+    `opens`: activations that are one formula everywhere are written out.
+    """
+
+    opens = True
 
     def __init__(self, symbols: Mapping[str, Expr], log_base: int | None = None) -> None:
         self.symbols = symbols
@@ -112,7 +117,7 @@ class Algebra:
         if node.text in ("max", "min") and arguments:
             return (Max if node.text == "max" else Min)(*arguments)
         made = function_named(node.text)(0, *arguments)
-        if isinstance(made, Activation) and len(made.written_out) == 1:
+        if self.opens and isinstance(made, Activation) and len(made.written_out) == 1:
             return made.written_out[0][1]  # smooth everywhere: one formula
         return made
 

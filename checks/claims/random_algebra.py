@@ -26,6 +26,8 @@ ORDERS = ("<", "<=", ">", ">=")
 class RandomAlgebra(Algebra):
     """Formulas with the declared random variables and arrays in them."""
 
+    opens = False
+
     def __init__(self, context: Context, names: set[str]) -> None:
         self.context = context
         self.laws: dict[RandomArray, Distribution] = {}
