@@ -1,7 +1,7 @@
 r"""Brackets in LaTeX: which bar opens and which closes, cases, displays and boxes."""
 
 from varlaw.symbolic.formulas.latex_scanner import Open, Scanner
-from varlaw.symbolic.formulas.limits import NotRead
+from varlaw.symbolic.formulas.limits import NotRead, begin
 from varlaw.symbolic.formulas.macros import Piece
 from varlaw.symbolic.formulas.vocabulary import (
     BARS,
@@ -66,7 +66,9 @@ class Brackets(Scanner):
 
     def label(self, place: int) -> None:
         """A superscript in brackets, as in W^{(l)}, names a layer."""
-        if self.tokens[place].type == "SUP" and self.tokens[place + 2] == "(":
+        if self.tokens[place].type == "SUB" and self.tokens[place + 2] == "(":
+            raise NotRead("a subscript in brackets", begin(self.tokens[place]))
+        if self.tokens[place].type == "SUP" and self.tokens[place + 2] in ("(", "["):
             self.tokens[place] = self.tokens[place].update(type="LABEL")
 
     def bar(self, piece: Piece, side: str = "") -> None:
@@ -150,7 +152,9 @@ class Brackets(Scanner):
         return None if self.joined else self.separator(piece, "row")
 
     def skip_spaces_and_gap(self) -> None:
-        """The optional [2pt] after a row."""
+        """The optional star or [2pt] after a row."""
+        if self.ahead() == "*":
+            self.place += 1
         if self.ahead() == "[":
             gap = [item.text for item in self.source[self.place : self.place + 6]]
             if "]" in gap and any(unit in "".join(gap) for unit in ("pt", "em", "ex", "mm", "cm")):

@@ -42,7 +42,7 @@ class Names(Scanner):
             if set(word) <= INDICES:
                 return self.factors(run, comma=True)
             return self.emit("WORD", piece, word, end)
-        if self.differential(run):
+        if not self.wants and self.differential(run):
             return None
         if len(run) > 1 and (kind := kind_of(word)):
             return self.emit(kind[0], piece, kind[1], end)

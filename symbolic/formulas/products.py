@@ -5,8 +5,9 @@ r"""What factors side by side mean: calls, products, and how far a sum or a bare
   words of several letters (\text{Norm}) call whatever the brackets hold.
 - A number, a bracket, or a name that is a variable (by the caller, or since it stands elsewhere in
   the text without brackets) multiplies: 2(m + n), n(n + 1)/2. Else m(n + 1) is ambiguous: not read.
-- A function without brackets takes one factor, or a number and the names behind it: \log 2n,
-  \sin 2\pi x, \log 1000 + 1 = (\log 1000) + 1. With more behind it, it is not read: \log n m.
+- A function without brackets takes one factor, or a call: \log n, \log p(x); \log 1000 + 1 is
+  (\log 1000) + 1. A sine or cosine takes a number and the names behind it: \sin 2\pi x. With more
+  behind it, it is not read: \log n m, \ln 2 x.
 - A sum or product over an index takes all factors behind it, up to the next + or -.
 - 1/2 L and a/b c are not read: it is open what stands below.
 """
@@ -20,18 +21,20 @@ from varlaw.symbolic.formulas.builder import (
     Content,
     Factor,
     Line,
-    begin,
     condition,
     differential,
     finished,
     operand,
 )
-from varlaw.symbolic.formulas.limits import MAX_DEPTH, NotRead
+from varlaw.symbolic.formulas.limits import MAX_DEPTH, NotRead, begin
 from varlaw.symbolic.formulas.tree import Head, Node, plain
 from varlaw.symbolic.formulas.vocabulary import GREEK, LETTERS_OF_FUNCTIONS, MOMENTS
 
 BIG = {"sum": Head.SUM, "product": Head.PRODUCT, "limit": Head.LIMIT}
 INDEXED = (Head.SUM, Head.PRODUCT, Head.LIMIT)
+NAMED = ("name", "variable", "seen")
+PERIODIC = ("sin", "cos", "tan", "cot")
+UNCLEAR = "how far does the function reach? brackets"
 
 
 def alone(factor: Factor) -> Node:
@@ -175,29 +178,25 @@ def _bare(
     function, start = factors[place], place + 1
     if start >= len(factors):
         raise NotRead("a function without its argument", function.start, function.end)
-    if factors[start].kind == "function":
-        following = factors[start + 1] if start + 1 < len(factors) else None
-        if following is not None and following.kind == "group":
-            call = _call(factors[start], following)
-            assert call is not None
-            argument, end = finished(call, following.after), start + 2
-        else:
-            argument, end = _bare(factors, start, rest)
-        if end < len(factors) and factors[end].kind != "function":
-            raise NotRead("how far does the function reach? brackets", function.start, argument.end)
-        return _applied(function, (argument,), argument.end), end
-    end = start
-    while end < len(factors) and factors[end].kind not in ("function", "big"):
-        end += 1
-    taken = factors[start:end]
-    simple = all(item.kind in ("name", "variable", "seen") for item in taken[1:])
-    if any(item.kind == "group" for item in taken[1:]):
-        simple = False
-    if len(taken) > 1 and not (taken[0].kind == "number" and simple):
-        raise NotRead("how far does the function reach? brackets", function.start, taken[-1].end)
+    first = factors[start]
+    group = factors[start + 1] if start + 1 < len(factors) else None
+    if group is not None and group.kind == "group" and (call := _call(first, group)):
+        argument, end = finished(call, group.after), start + 2
+    elif first.kind == "function":
+        argument, end = _bare(factors, start, rest)
+    else:
+        end = start
+        while end < len(factors) and factors[end].kind not in ("function", "big"):
+            end += 1
+        taken = factors[start:end]
+        angle = first.kind == "number" and function.node.text in PERIODIC
+        if len(taken) > 1 and not (angle and all(item.kind in NAMED for item in taken[1:])):
+            raise NotRead(UNCLEAR, function.start, taken[-1].end)
+        argument = _product([alone(item) for item in taken])
+    if end < len(factors) and factors[end].kind not in ("function", "big"):
+        raise NotRead(UNCLEAR, function.start, argument.end)
     if rest and end == len(factors):
         _clear_end(function, rest)
-    argument = _product([alone(item) for item in taken])
     return _applied(function, (argument,), argument.end), end
 
 
@@ -205,7 +204,7 @@ def _clear_end(function: Factor, rest: list[list[Factor] | Token]) -> None:
     """Refuse \\log n / m, unless what follows is a function as well."""
     row = next((item for item in rest if isinstance(item, list)), None)
     if row is None or row[0].kind not in ("function", "big", "integral"):
-        raise NotRead("how far does the function reach? brackets", function.start, function.end)
+        raise NotRead(UNCLEAR, function.start, function.end)
 
 
 # ---- calls ---------------------------------------------------------------------------------------
@@ -366,9 +365,16 @@ def _body(big: Factor, rest: list[list[Factor] | Token]) -> Node:
         raise NotRead("an index inside a word", body.start, body.end)
     if name == "product":
         _reach(body, names)
+    if {plain(index) for index in indices} & _bound_inside(body):
+        raise NotRead("an index that a sum inside has as well", big.start, body.end)
     for index in reversed(indices):
         body = Node(BIG[name], (body, index, *bounds), "", big.start, body.end)
     return body
+
+
+def _bound_inside(body: Node) -> set[str]:
+    heads = (*INDEXED, Head.INTEGRAL)
+    return {plain(node.parts[1]) for node in body.walk() if node.head in heads}
 
 
 def _reach(body: Node, names: set[str]) -> None:

@@ -9,13 +9,11 @@ from varlaw.symbolic.formulas.builder import (
     Content,
     Factor,
     Line,
-    begin,
     condition,
     differential,
-    finish,
     operand,
 )
-from varlaw.symbolic.formulas.limits import NotRead
+from varlaw.symbolic.formulas.limits import NotRead, begin, finish
 from varlaw.symbolic.formulas.products import alone, bound_names, term
 from varlaw.symbolic.formulas.tree import Head, Node
 
@@ -107,7 +105,7 @@ class Rules(Transformer[Token, Any]):
         node, below, after = base.node, base.below, list(base.after)
         raised = bool(after)
         for kind, payload, start, end in scripts:
-            if kind in ("PRIME", "MARK") and base.kind in NAMES:
+            if kind in ("PRIME", "MARK") and base.kind in (*NAMES, "function"):
                 if raised:
                     raise NotRead("a prime behind a power", start, end)
                 text = f"{node.text}'" if kind == "PRIME" else f"star_{node.text}"
@@ -131,11 +129,14 @@ class Rules(Transformer[Token, Any]):
                     raise NotRead("a double superscript", start, end)
                 raised = True
                 after.append((Head.POWER, payload.one(), end))
-            elif kind == "LABEL" and base.kind in NAMES and not raised:
+            elif kind == "LABEL" and base.kind in NAMES and node.text != "e" and not raised:
                 raised = True
+                if payload.one().head not in (Head.NAME, Head.NUMBER):
+                    raise NotRead("a label or a power in brackets?", start, end)
                 label = Node(Head.TUPLE, _subscripts(payload), "()", payload.start, end)
                 node = Node(Head.NAME, (*node.parts, label), node.text, node.start, end)
-            elif kind == "LABEL":
+            elif kind == "LABEL" and not raised:
+                raised = True
                 after.append((Head.POWER, payload.one(), end))
             elif kind in ("BANG", "PERCENT"):
                 after.append((Head.FACTORIAL if kind == "BANG" else Head.PERCENT, None, end))
@@ -200,14 +201,16 @@ class Rules(Transformer[Token, Any]):
         sign, *rest, token = children
         scripts = [child for child in rest if isinstance(child, tuple)]
         body = rest[-1] if rest and isinstance(rest[-1], Node) else None
-        ends = {kind: payload for kind, payload, _, _ in scripts}
+        found = [(kind.replace("LABEL", "SUP"), payload) for kind, payload, _, _ in scripts]
         start, end = begin(sign), finish(token)
-        variable = Node(Head.NAME, (), str(token), end - len(token), end)
+        if sorted(kind for kind, _ in found) not in ([], ["SUB", "SUP"]):
+            raise NotRead("an integral with one end", start, end)
+        ends = {kind: operand(payload.one()) for kind, payload in found}
+        variable = Node(Head.NAME, (), str(token), begin(token), end)
         if body is None:
             body = Node(Head.NUMBER, (), "1", begin(token), end)
-        if not (set(ends) == {"SUB", "SUP"} == {kind for kind, *_ in scripts} or not scripts):
-            raise NotRead("an integral with one end", start, end)
-        bounds = (ends["SUB"].one(), ends["SUP"].one()) if ends else ()
+        end = max(end, body.end)
+        bounds = (ends["SUB"], ends["SUP"]) if ends else ()
         return Factor(
             "integral", Node(Head.INTEGRAL, (operand(body), variable, *bounds), "", start, end)
         )

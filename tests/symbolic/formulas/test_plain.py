@@ -123,7 +123,7 @@ def grown(inner: st.SearchStrategy[Node]) -> st.SearchStrategy[Node]:
         st.builds(Node, st.sampled_from(singles), st.tuples(inner)),
         two.map(lambda parts: Node(Head.CALL, parts, "max")),
         inner.map(lambda part: Node(Head.CALL, (part,), "log")),
-        two.map(lambda ends: Node(Head.SUM, (Node(Head.POWER, (k, ends[0])), k, *ends))),
+        two.map(lambda ends: Node(Head.SUM, (k, k, *ends))),
         two.map(lambda ends: Node(Head.INTEGRAL, (ends[0], x, *ends))),
         st.tuples(inner, given).map(lambda parts: Node(Head.EXPECTATION, parts, "E")),
         relations.map(lambda holds: Node(Head.EXPECTATION, (holds,), "P")),
