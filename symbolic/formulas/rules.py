@@ -14,7 +14,8 @@ from varlaw.symbolic.formulas.builder import (
     operand,
 )
 from varlaw.symbolic.formulas.limits import NotRead, begin, finish
-from varlaw.symbolic.formulas.products import alone, bound_names, term
+from varlaw.symbolic.formulas.products import alone, term
+from varlaw.symbolic.formulas.sums import bound_names, free_names
 from varlaw.symbolic.formulas.tree import Head, Node
 
 ATOMS = {
@@ -72,11 +73,13 @@ class Rules(Transformer[Token, Any]):
 
     def _unbound(self, terms: list[Node]) -> None:
         """Refuse sum_i x_i + y_i: does the sum go on?"""
+        if not any(map(bound_names, terms)):
+            return
         later: set[str] = set()
         for node in reversed(terms):
-            if later and bound_names(node) & later:
+            if bound_names(node) & later:
                 raise NotRead("does the sum go on behind + or -? brackets", node.start, node.end)
-            later |= {inner.text for inner in node.walk() if inner.head is Head.NAME}
+            later |= free_names(node)
 
     def term(self, children: list[Any]) -> Node:
         return term(children)
@@ -128,6 +131,8 @@ class Rules(Transformer[Token, Any]):
                 if raised:
                     raise NotRead("a double superscript", start, end)
                 raised = True
+                if node.text == "e" and _imaginary(payload.one()):
+                    raise NotRead("the imaginary unit or an index?", start, end)
                 after.append((Head.POWER, payload.one(), end))
             elif kind == "LABEL" and base.kind in NAMES and node.text != "e" and not raised:
                 raised = True
@@ -138,6 +143,8 @@ class Rules(Transformer[Token, Any]):
             elif kind == "LABEL" and not raised:
                 raised = True
                 after.append((Head.POWER, payload.one(), end))
+            elif kind == "BANG" and after and after[-1][0] is Head.FACTORIAL:
+                raise NotRead("a double factorial", start, end)
             elif kind in ("BANG", "PERCENT"):
                 after.append((Head.FACTORIAL if kind == "BANG" else Head.PERCENT, None, end))
             else:
@@ -261,3 +268,15 @@ def _conditional(content: Content) -> bool:
     """Whether there is a relation, perhaps in braces of its own."""
     sides = [side for line in content.lines for side in line.sides]
     return content.related or (sides[0].head is Head.TUPLE and sides[0].text == "{}")
+
+
+def _imaginary(node: Node) -> bool:
+    """Whether there is a factor i, which is no subscript."""
+    waiting = [node]
+    while waiting:
+        inner = waiting.pop()
+        if inner.head is not Head.NAME:
+            waiting += inner.parts
+        elif inner.text == "i" and not inner.parts:
+            return True
+    return False
