@@ -1,6 +1,5 @@
 """The grammar's rules as nodes of the tree; Lark calls a method for each rule, innermost first."""
 
-from dataclasses import replace
 from typing import Any
 
 from lark import Token, Transformer
@@ -15,6 +14,7 @@ from varlaw.symbolic.formulas.builder import (
 )
 from varlaw.symbolic.formulas.limits import NotRead, begin, finish
 from varlaw.symbolic.formulas.products import alone, term
+from varlaw.symbolic.formulas.scripts import Script, ends, scripted
 from varlaw.symbolic.formulas.sums import bound_names, free_names
 from varlaw.symbolic.formulas.tree import Head, Node
 
@@ -28,7 +28,6 @@ ATOMS = {
     "INFINITY": Head.INFINITY,
 }
 KINDS = ("NUMBER", "NAME", "VARIABLE", "SEEN")
-NAMES = ("name", "variable", "seen")
 
 
 class Rules(Transformer[Token, Any]):
@@ -89,68 +88,12 @@ class Rules(Transformer[Token, Any]):
 
     def factor(self, children: list[Any]) -> Factor:
         base, *scripts = children
-        return self._scripted(base, scripts) if scripts else base
+        return scripted(base, scripts)
 
-    def below(self, children: list[Any]) -> tuple[str, Any, int, int]:
-        return "SUB", children[1], begin(children[0]), children[1].end
-
-    def above(self, children: list[Any]) -> tuple[str, Any, int, int]:
-        return "SUP", children[1], begin(children[0]), children[1].end
-
-    def label(self, children: list[Any]) -> tuple[str, Any, int, int]:
-        return "LABEL", children[1], begin(children[0]), children[1].end
-
-    def mark(self, children: list[Any]) -> tuple[str, Any, int, int]:
-        token = children[0]
-        return token.type, token, begin(token), finish(token)
-
-    def _scripted(self, base: Factor, scripts: list[tuple[str, Any, int, int]]) -> Factor:
-        node, below, after = base.node, base.below, list(base.after)
-        raised = bool(after)
-        for kind, payload, start, end in scripts:
-            if kind in ("PRIME", "MARK") and base.kind in (*NAMES, "function"):
-                if raised:
-                    raise NotRead("a prime behind a power", start, end)
-                text = f"{node.text}'" if kind == "PRIME" else f"star_{node.text}"
-                node = replace(node, text=text, end=end)
-            elif kind == "SUB":
-                if below is not None or any(head is not Head.POWER for head, *_ in after):
-                    raise NotRead("a double subscript", start, end)
-                below = payload
-                if base.kind in NAMES:
-                    node = Node(
-                        Head.NAME, (*node.parts, *_subscripts(payload)), node.text, node.start, end
-                    )
-                elif base.kind == "norm":
-                    node = Node(Head.NORM, (*node.parts, payload.one()), "", node.start, end)
-                elif base.kind == "number" and node.text == "1" and _conditional(payload):
-                    base = replace(base, kind="one")
-                elif base.kind not in ("function", "moment", "one", "big"):
-                    raise NotRead("a subscript of something that is not a name", start, end)
-            elif kind == "SUP":
-                if raised:
-                    raise NotRead("a double superscript", start, end)
-                raised = True
-                if node.text == "e" and _imaginary(payload.one()):
-                    raise NotRead("the imaginary unit or an index?", start, end)
-                after.append((Head.POWER, payload.one(), end))
-            elif kind == "LABEL" and base.kind in NAMES and node.text != "e" and not raised:
-                raised = True
-                if payload.one().head not in (Head.NAME, Head.NUMBER):
-                    raise NotRead("a label or a power in brackets?", start, end)
-                label = Node(Head.TUPLE, _subscripts(payload), "()", payload.start, end)
-                node = Node(Head.NAME, (*node.parts, label), node.text, node.start, end)
-            elif kind == "LABEL" and not raised:
-                raised = True
-                after.append((Head.POWER, payload.one(), end))
-            elif kind == "BANG" and after and after[-1][0] is Head.FACTORIAL:
-                raise NotRead("a double factorial", start, end)
-            elif kind in ("BANG", "PERCENT"):
-                after.append((Head.FACTORIAL if kind == "BANG" else Head.PERCENT, None, end))
-            else:
-                raise NotRead("a mark on something that is not a name", start, end)
-        keeps = None if base.kind in (*NAMES, "norm") else below
-        return Factor(base.kind, node, base.content, keeps, tuple(after))
+    def script(self, children: list[Any]) -> Script:
+        sign, *content = children
+        end = content[0].end if content else finish(sign)
+        return Script(sign.type, content[0] if content else None, begin(sign), end)
 
     def atom(self, children: list[Any]) -> Factor:
         if isinstance(children[0], Factor):
@@ -206,18 +149,13 @@ class Rules(Transformer[Token, Any]):
 
     def integral(self, children: list[Any]) -> Factor:
         sign, *rest, token = children
-        scripts = [child for child in rest if isinstance(child, tuple)]
         body = rest[-1] if rest and isinstance(rest[-1], Node) else None
-        found = [(kind.replace("LABEL", "SUP"), payload) for kind, payload, _, _ in scripts]
         start, end = begin(sign), finish(token)
-        if sorted(kind for kind, _ in found) not in ([], ["SUB", "SUP"]):
-            raise NotRead("an integral with one end", start, end)
-        ends = {kind: operand(payload.one()) for kind, payload in found}
+        bounds = ends(rest if body is None else rest[:-1], start, end)
         variable = Node(Head.NAME, (), str(token), begin(token), end)
         if body is None:
             body = Node(Head.NUMBER, (), "1", begin(token), end)
         end = max(end, body.end)
-        bounds = (ends["SUB"], ends["SUP"]) if ends else ()
         return Factor(
             "integral", Node(Head.INTEGRAL, (operand(body), variable, *bounds), "", start, end)
         )
@@ -256,27 +194,3 @@ class Rules(Transformer[Token, Any]):
             raise NotRead("an accent over a formula", begin(sign), inside.end)
         named = Node(Head.NAME, node.parts, f"{sign}_{node.text}", begin(sign), inside.end)
         return Factor("name", named)
-
-
-def _subscripts(content: Content) -> tuple[Node, ...]:
-    if content.related:
-        raise NotRead("a relation in a subscript", content.start, content.end)
-    return tuple(line.sides[0] for line in content.lines)
-
-
-def _conditional(content: Content) -> bool:
-    """Whether there is a relation, perhaps in braces of its own."""
-    sides = [side for line in content.lines for side in line.sides]
-    return content.related or (sides[0].head is Head.TUPLE and sides[0].text == "{}")
-
-
-def _imaginary(node: Node) -> bool:
-    """Whether there is a factor i, which is no subscript."""
-    waiting = [node]
-    while waiting:
-        inner = waiting.pop()
-        if inner.head is not Head.NAME:
-            waiting += inner.parts
-        elif inner.text == "i" and not inner.parts:
-            return True
-    return False
