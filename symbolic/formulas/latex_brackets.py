@@ -53,11 +53,15 @@ class Brackets(Scanner):
             self.end_case()
         if level.integrals:
             raise NotRead("an integral without its differential", level.start, piece.end)
-        if kind == "RBRACE" and self.last() == "CLOSE" and self.closed == level.first + 1:
-            self.label(level.first - 1)
+        whole = kind == "RBRACE" and self.last() == "CLOSE" and self.closed == level.first + 1
+        before = self.tokens[level.first - 1].type if whole else ""
         self.closed = level.first
-        if not level.silent:
+        if before in ("FUNCTION", "MOMENT"):  # \log{\left(x\right)}
+            del self.tokens[level.first]
+        elif not level.silent:
             self.emit(kind, piece, "}" if kind == "RBRACE" else value)
+        if before in ("SUB", "SUP"):
+            self.label(level.first - 1)
         self.wants = level.wants
         if kind == "RBRACE" and level.sign == "{":
             self.used()

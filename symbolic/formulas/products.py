@@ -184,6 +184,8 @@ def _bare(factors: list[Factor], place: int, rest: list[list[Factor] | Token]) -
             end += 1
         taken = factors[start:end]
         angle = first.kind == "number" and function.node.text in PERIODIC
+        if first.kind == "braces" and first.after:
+            raise NotRead(UNCLEAR, function.start, first.end)
         if len(taken) > 1 and not (angle and all(item.kind in NAMED for item in taken[1:])):
             raise NotRead(UNCLEAR, function.start, taken[-1].end)
         argument = _product([alone(item) for item in taken])
