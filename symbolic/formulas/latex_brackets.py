@@ -56,7 +56,7 @@ class Brackets(Scanner):
         whole = kind == "RBRACE" and self.last() == "CLOSE" and self.closed == level.first + 1
         before = self.tokens[level.first - 1].type if whole else ""
         self.closed = level.first
-        if before in ("FUNCTION", "MOMENT"):  # \log{\left(x\right)}
+        if whole and not level.wants and not level.silent and level.sign == "{":
             del self.tokens[level.first]
         elif not level.silent:
             self.emit(kind, piece, "}" if kind == "RBRACE" else value)
@@ -83,6 +83,16 @@ class Brackets(Scanner):
             text[:3], ""
         )
         ended = self.last() in ENDS
+        if (
+            text == "|"
+            and not side
+            and self.ahead() == "|"
+            and not (ended and self.top.sign == "|")
+        ):
+            self.place += 1
+            if self.ahead() == "|":
+                raise NotRead("three bars", piece.start, piece.end + 2)
+            piece, double, sign, kind = piece._replace(end=piece.end + 1), True, r"\|", "NORM"
         if not side and self.top.sign == sign and ended:
             side = "right"
         if not side and ended and self.top.conditional and not double:

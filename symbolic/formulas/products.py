@@ -25,7 +25,8 @@ from varlaw.symbolic.formulas.builder import (
 )
 from varlaw.symbolic.formulas.calls import applied, call, indicator
 from varlaw.symbolic.formulas.limits import MAX_DEPTH, NotRead, begin
-from varlaw.symbolic.formulas.sums import summed
+from varlaw.symbolic.formulas.scripts import UNSEEN
+from varlaw.symbolic.formulas.sums import free_names, summed
 from varlaw.symbolic.formulas.tree import Head, Node
 
 NAMED = ("name", "variable", "seen")
@@ -104,6 +105,8 @@ def _valued(
     else:
         behind = row[big + 1 :]
         parts = [*_row(row[:big], [], False), _body(row[big], [behind, *rest] if behind else rest)]
+    if slash and row[0].kind == "braces" and row[0].node.head is Head.MULTIPLY:
+        raise NotRead(UNSEEN, row[0].start, row[0].end)
     if slash and (len(parts) > 1 or (big is not None and rest)):
         raise NotRead("what stands below the slash? brackets", row[0].start, parts[-1].end)
     return _product(parts), big is not None
@@ -158,9 +161,23 @@ def _row(factors: list[Factor], rest: list[list[Factor] | Token], only: bool) ->
             found.append(alone(factor))
         if factor.kind == "name" and factor.node.text == "E" and _absolute(following):
             raise NotRead("an expectation without brackets", factor.start, factor.end)
-        if factor.kind == "integral" and following and following.kind != "integral":
+        if len(factors) > 1 or rest:
+            _seen(factor)
+        if factor.kind == "integral" and following and not _apart(factor, following):
             raise NotRead("a factor behind the differential", following.start, following.end)
     return found
+
+
+def _seen(factor: Factor) -> None:
+    """Refuse {a + b} c, which is printed as a + b c."""
+    if factor.kind == "braces" and factor.node.head in (Head.ADD, Head.NEGATIVE, Head.DIVIDE):
+        raise NotRead(UNSEEN, factor.start, factor.end)
+
+
+def _apart(integral: Factor, following: Factor) -> bool:
+    """Whether what follows an integral is another one that does not use its variable."""
+    name = integral.node.parts[1].text
+    return following.kind == "integral" and name not in free_names(following.node)
 
 
 def _absolute(factor: Factor | None) -> bool:

@@ -5,9 +5,12 @@ from dataclasses import dataclass, replace
 from varlaw.symbolic.formulas.builder import Content, Factor, operand
 from varlaw.symbolic.formulas.limits import NotRead
 from varlaw.symbolic.formulas.tree import Head, Node
+from varlaw.symbolic.formulas.vocabulary import GREEK
 
 NAMES = ("name", "variable", "seen")
 OPERATORS = ("function", "moment", "one", "big")
+JOINED = (Head.ADD, Head.NEGATIVE, Head.MULTIPLY, Head.DIVIDE, Head.POWER)
+UNSEEN = "braces that nobody sees: brackets"
 MARKS = {"BANG": Head.FACTORIAL, "PERCENT": Head.PERCENT}
 
 
@@ -75,6 +78,11 @@ def _raised(base: Factor, script: Script, content: Content) -> Factor:
             raise NotRead("a label or a power in brackets?", start, end)
         label = Node(Head.TUPLE, (exponent,), "()", content.start, end)
         return replace(base, node=replace(node, parts=(*node.parts, label), end=end))
+    word = exponent.head is Head.NAME and len(exponent.text) > 1 and exponent.text.isalpha()
+    if base.kind in NAMES and node.text != "e" and word and exponent.text not in GREEK:
+        raise NotRead("a word as a superscript", start, end)
+    if base.kind == "braces" and node.head in JOINED:
+        raise NotRead(UNSEEN, node.start, end)
     if node.text == "e" and _imaginary(exponent):
         raise NotRead("the imaginary unit or an index?", start, end)
     return replace(base, after=(*base.after, (Head.POWER, exponent, end)))

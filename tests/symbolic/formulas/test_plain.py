@@ -3,7 +3,7 @@
 import string
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from varlaw.symbolic.formulas import Head, Node, NotRead, read_formula, read_plain
@@ -132,6 +132,7 @@ def grown(inner: st.SearchStrategy[Node]) -> st.SearchStrategy[Node]:
     )
 
 
+@settings(deadline=None)
 @given(st.recursive(leaves, grown, max_leaves=12))
 def test_what_is_printed_is_read_back(node: Node) -> None:
     (expression,) = read_plain(show(node)).expressions

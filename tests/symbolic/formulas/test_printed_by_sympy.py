@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import reduce
 
 import sympy as sp
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from varlaw.symbolic.formulas import Head, Node, NotRead, plain, read_formula
@@ -64,6 +64,7 @@ def grown(inner: st.SearchStrategy[sp.Expr]) -> st.SearchStrategy[sp.Expr]:
     )
 
 
+@settings(deadline=None)
 @given(st.recursive(symbols | named | numbers, grown, max_leaves=8))
 def test_the_value_of_what_sympy_prints(expression: sp.Expr) -> None:
     text = sp.latex(expression)
