@@ -80,7 +80,7 @@ class _Reader:
             case "inline":
                 self._paragraph(self._content(token, first))
             case "fence":
-                self._fence(token, self._content(token, first + 1))
+                self._fence(token, first, last)
                 self._is_closed(token, first, last)
             case "code_block" if _INDENTS_PROSE.match(self.previous):
                 self._again(self._content(token, first))
@@ -113,24 +113,22 @@ class _Reader:
     def _paragraph(self, content: Stretch) -> None:
         self.previous = content.text
         if maths := _COLON_MATHS.match(content.text):
-            self._maths(content.cut([maths.span(1)]), content)
+            inner = _without_options(content.cut([maths.span(1)]))
+            add_span(self.found, inner, Kind.DISPLAY, content, (0, len(content.text)))
         else:
             scan(content, _SYNTAX, self.found)
 
-    def _fence(self, token: Token, content: Stretch) -> None:
+    def _fence(self, token: Token, first: int, last: int) -> None:
+        content = self._content(token, first + 1)
+        whole = self.starts[first], self._line(last - 1)[1]
         directive = _DIRECTIVE.match(token.info.strip())
         language = (token.info.split() or [""])[0]
         if language == "varlaw":
-            add_span(self.found, content, Kind.BLOCK, content, (0, len(content.text)))
+            add_span(self.found, content, Kind.BLOCK, self.stretch, whole)
         elif language == "math" or (directive and directive[1] == "math"):
-            self._maths(content, content)
+            add_span(self.found, _without_options(content), Kind.DISPLAY, self.stretch, whole)
         elif directive and _PROSE.fullmatch(directive[1]):
             self._again(content)
-
-    def _maths(self, content: Stretch, whole: Stretch) -> None:
-        options = _OPTIONS.match(content.text)
-        inner = content.cut([(options.end() if options else 0, len(content.text))])
-        add_span(self.found, inner, Kind.DISPLAY, whole, (0, len(whole.text)))
 
     def _is_closed(self, token: Token, first: int, last: int) -> None:
         """A fence that is not closed takes the rest of the text: that is reported."""
@@ -158,3 +156,9 @@ class _Reader:
 
     def _problem(self, message: str, line: int) -> None:
         self.found.problem(message, self.stretch.at(self.starts[line]))
+
+
+def _without_options(content: Stretch) -> Stretch:
+    """The body of a directive, behind its options."""
+    options = _OPTIONS.match(content.text)
+    return content.cut([(options.end() if options else 0, len(content.text))])

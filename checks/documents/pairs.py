@@ -21,7 +21,7 @@ _STEPS = 5  # of comparison for each character; only texts made for it need more
 _TOKEN = re.compile(r"\\[A-Za-z]+|\\.|\S", re.DOTALL)
 _COMMAND = re.compile(r"\\[A-Za-z]")
 _BLANK = re.compile(BLANK)
-_RELATIONS = frozenset("=≈<>≤≥≠∼")
+_RELATION = re.compile("(?<![=≈<>≤≥≠∼])[=≈<>≤≥≠∼](?![=≈<>≤≥≠∼])")
 _TWICE = re.compile(r"(?<![^\s(])([^\W\d_]|-?\d+\.\d+)(\1)(?=[.,;:)]*(?:\s|\Z))")
 _UNKNOWN = "\0"
 
@@ -86,7 +86,7 @@ class _Stream:
             self.starts += [token.start()] * len(signs)
             self.ends += [token.end()] * len(signs)
         self.visible = "".join(visible)
-        self.steps = _STEPS * len(visible) + 10_000
+        self.steps = 0
 
     def _signs(self, token: str, position: int) -> str:
         """What a token shows; a mark is kept where commands stand."""
@@ -100,9 +100,10 @@ class _Stream:
     def sources(self, *, weak: bool) -> list[tuple[int, int]]:
         """Where the sources of pairs stand in the text."""
         found, low = [], 0
+        self.steps = _STEPS * len(self.visible) + 10_000
         spots = {spot for spot, strong in self.marks.items() if strong or weak}
         if weak:
-            spots.update(spot for spot, sign in enumerate(self.visible) if sign in _RELATIONS)
+            spots.update(sign.start() for sign in _RELATION.finditer(self.visible))
         for spot in sorted(spots):
             if not low <= spot < len(self.visible) or self.steps < 0:
                 continue
@@ -111,7 +112,8 @@ class _Stream:
                 found.append((pair.first, pair.last))
                 low = pair.following
             elif spot in self.marks:
-                low = spot  # a rendering holds no commands
+                # A rendering holds no commands.
+                low = spot + (self.text[self.starts[spot]] == "\\")
         return found
 
     def _pair(self, spot: int, low: int, *, strong: bool) -> _Pair | None:
@@ -151,7 +153,7 @@ class _Stream:
         if self.starts[begin] < first or (stop < len(self.starts) and self.starts[stop] < last):
             return None  # in the middle of a command
         apart = first
-        while text[first].isspace():
+        while text[first] not in "\\{^" and not _alike(text[first]):
             first += 1
         depth = 0
         for brace in re.finditer(r"\\.|[{}]", text[first:last]):
@@ -166,7 +168,9 @@ class _Stream:
             return None
         seen = self.starts[begin - period]
         score = (not text[seen - 1 : seen].isalnum()) + (not text[last : last + 1].isalnum())
-        if not strong and (score < 2 or first > apart or not self._is_formula(begin, stop)):
+        if not strong and (
+            score < 2 or text[apart:first].isspace() or not self._is_formula(begin, stop)
+        ):
             return None
         return _Pair(period, score, first, last, stop)
 

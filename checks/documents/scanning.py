@@ -25,10 +25,10 @@ MOST_PROBLEMS = 100
 BEGIN = rf"\\begin\{{((?:{'|'.join(ENVIRONMENTS)})\*?)\}}"
 BRACKET = r"\\\[(?![A-Z][A-Za-z]+\])"  # not the \[Lambda] of Mathematica
 BLANK = r"[\r\n][ \t]*[\r\n]"
-_TOKEN = re.compile(rf"{BEGIN}|{BRACKET}|\\.|\$+|`+|<!--|%", re.DOTALL)
+_TOKEN = re.compile(rf"{BEGIN}|{BRACKET}|\\.|\$+|`+|<!--|%+", re.DOTALL)
 _ARGUMENTS = re.compile(r"(?:\[[^\]\n]{0,9}\])?\{[^{}\n]{0,99}\}")  # {2} of alignat
 _BRACKETS = re.compile(r"[\[\]()\r\n]|\\(?:\[|\()")
-_PERCENT = re.compile(r"%+([ \t]*varlaw\s*:[^\r\n]*)", re.IGNORECASE)
+_PERCENT = re.compile(r"[ \t]*varlaw[ \t]*:[^\r\n]*", re.IGNORECASE)
 _VARLAW = re.compile(r"\s*varlaw\s*:", re.IGNORECASE)
 
 
@@ -101,7 +101,7 @@ class _Scanner:
             return self._dollars(start, len(mark))
         if mark[0] == "`":
             return self._code(start, len(mark))
-        return self._comment(start, mark) if self.syntax.comments else token.end()
+        return self._comment(token) if self.syntax.comments else token.end()
 
     def _environment(self, start: int, inner: int, name: str) -> int:
         closer = rf"\end{{{name}}}"
@@ -145,7 +145,7 @@ class _Scanner:
         if run > 2 and not self.syntax.dollars_are_maths:
             return start + run
         if run >= 4:
-            return start + 4  # an empty display
+            return start + run // 4 * 4  # empty displays
         close = self._close(start + 2, "$$")
         if close is None:
             self._unclosed(start, "$$", "$$")
@@ -215,15 +215,14 @@ class _Scanner:
             return start + run
         return close + run
 
-    def _comment(self, start: int, mark: str) -> int:
-        if mark == "%":
-            line = self.text[max(start - 200, 0) : start]
-            if line.strip(" \t") and line.rstrip(" \t")[-1:] not in "\r\n":
-                return start + 1
-            rest = _PERCENT.match(self.text, start)
-            if rest is None:
-                return start + 1
-            self.found.remark(rest[1], self.stretch.at(start), self.stretch.after(rest.end()))
+    def _comment(self, token: re.Match[str]) -> int:
+        start = token.start()
+        if token[0][0] == "%":
+            rest = _PERCENT.match(self.text, token.end())
+            before = self.text[max(start - 200, 0) : start].rstrip(" \t")
+            if rest is None or before[-1:] not in "\r\n":
+                return token.end()
+            self.found.remark(rest[0], self.stretch.at(start), self.stretch.after(rest.end()))
             return rest.end()
         close = self.text.find("-->", start + 4)
         if close < 0:
