@@ -8,9 +8,12 @@ import re
 
 from markdown_it.rules_block import StateBlock
 
-from varlaw.checks.documents.scanning import BEGIN, BRACKET
+from varlaw.checks.documents.scanning import BEGIN, MATHEMATICA
 
-DISPLAY = re.compile(rf"{BEGIN}|\\end\{{([A-Za-z]+\*?)\}}|{BRACKET}|\$\$|\\.", re.DOTALL)
+DISPLAY = re.compile(
+    rf"{BEGIN}|\\end\{{([A-Za-z]+\*?)\}}|{MATHEMATICA}|\\\\[\[\]]|\$\$|\\.", re.DOTALL
+)
+_CLOSERS = {"$$": "$$", r"\[": r"\]", r"\\[": r"\\]"}
 
 
 def paragraph_with_display(state: StateBlock, start: int, end: int, silent: bool) -> bool:
@@ -53,6 +56,6 @@ def _opened(text: str, start: int, end: int, opened: str) -> str:
     for mark in DISPLAY.finditer(text, start, end):
         if opened:
             opened = "" if mark[0] == opened else opened
-        elif mark[0] in {"$$", r"\["} or mark[1]:
-            opened = {"$$": "$$", r"\[": r"\]"}.get(mark[0], rf"\end{{{mark[1]}}}")
+        elif mark[0] in _CLOSERS or mark[1]:
+            opened = _CLOSERS.get(mark[0], rf"\end{{{mark[1]}}}")
     return opened

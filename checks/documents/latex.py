@@ -6,7 +6,7 @@ from varlaw.checks.documents.macros import Definitions
 from varlaw.checks.documents.scanning import Found, Syntax, scan
 from varlaw.checks.documents.stretch import Stretch
 
-_SYNTAX = Syntax(dollars_are_maths=True, code="none", comments=False)
+_SYNTAX = Syntax(latex=True, code="none", comments=False)
 _CUT = re.compile(
     r"\\begin\{(verbatim\*?|[BL]?Verbatim\*?|lstlisting|minted|comment|alltt|filecontents\*?)\}"
     r"|\\(?:verb\*?|lstinline(?:\[[^\]\n]*\])?)(?![A-Za-z])([^\s\w])"

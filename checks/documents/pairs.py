@@ -43,12 +43,22 @@ def find_pairs(found: Found) -> None:
         stream = streams.get(key) or _Stream(stretch, start, end)
         sources = stream.sources(weak=True)
         if key in proved:
-            sources += [twice.span(2) for twice in _TWICE.finditer(stretch.text, start, end)]
+            twice = [word.span(2) for word in _TWICE.finditer(stretch.text, start, end)]
+            sources = _apart(sorted(sources + twice))
         for first, last in sources:
             add_span(found, stretch.cut([(first, last)]), Kind.INLINE, stretch, (first, last))
         if stream.steps < 0:
             message = "too much repetition to look for formulas copied with their source"
             found.problem(message, stretch.at(start))
+
+
+def _apart(pieces: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Those pieces that begin behind the one before."""
+    kept: list[tuple[int, int]] = []
+    for first, last in pieces:
+        if not kept or first >= kept[-1][1]:
+            kept.append((first, last))
+    return kept
 
 
 def _paragraphs(found: Found) -> Iterator[tuple[Stretch, int, int]]:

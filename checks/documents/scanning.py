@@ -23,9 +23,16 @@ ENVIRONMENTS = (
 )
 MOST_PROBLEMS = 100
 BEGIN = rf"\\begin\{{((?:{'|'.join(ENVIRONMENTS)})\*?)\}}"
-BRACKET = r"\\\[(?![A-Z][A-Za-z]+\])"  # not the \[Lambda] of Mathematica
+MATHEMATICA = r"\\\[[A-Z][A-Za-z]+\]"  # its names of letters, \[Lambda], open no display
 BLANK = r"[\r\n][ \t]*[\r\n]"
-_TOKEN = re.compile(rf"{BEGIN}|{BRACKET}|\\.|\$+|`+|<!--|%+", re.DOTALL)
+_TOKEN = re.compile(rf"{BEGIN}|{MATHEMATICA}|\\\\[(\[]|\\.|\$+|`+|<!--|%+", re.DOTALL)
+# Where Markdown eats a backslash, two are written.
+_BRACKETED = {
+    r"\[": (Kind.DISPLAY, r"\]"),
+    r"\(": (Kind.INLINE, r"\)"),
+    r"\\[": (Kind.DISPLAY, r"\\]"),
+    r"\\(": (Kind.INLINE, r"\\)"),
+}
 _ARGUMENTS = re.compile(r"(?:\[[^\]\n]{0,9}\])?\{[^{}\n]{0,99}\}")  # {2} of alignat
 _BRACKETS = re.compile(r"[\[\]()\r\n]|\\(?:\[|\()")
 _PERCENT = re.compile(r"[ \t]*varlaw[ \t]*:[^\r\n]*", re.IGNORECASE)
@@ -36,7 +43,7 @@ _VARLAW = re.compile(r"\s*varlaw\s*:", re.IGNORECASE)
 class Syntax:
     """What a format takes for mathematics, code and comments."""
 
-    dollars_are_maths: bool = False  # no currency: LaTeX
+    latex: bool = False  # a dollar is no money, \\\\ ends a line
     code: str = "any"  # how long runs of backquotes begin code: "any", "text" or "none"
     comments: bool = True  # <!-- --> and lines of "% varlaw:"
 
@@ -91,12 +98,10 @@ class _Scanner:
         start, mark = token.start(), token[0]
         if environment := token[1]:
             return self._environment(start, token.end(), environment)
-        if mark == r"\[":
-            return self._bracketed(start, Kind.DISPLAY, r"\[", r"\]")
-        if mark == r"\(":
-            return self._bracketed(start, Kind.INLINE, r"\(", r"\)")
+        if mark in _BRACKETED and not (self.syntax.latex and len(mark) == 3):
+            return self._bracketed(start, mark)
         if mark[0] == "\\":
-            return self._definition(start, token.end())
+            return self._definition(start)
         if mark[0] == "$":
             return self._dollars(start, len(mark))
         if mark[0] == "`":
@@ -117,14 +122,17 @@ class _Scanner:
         self._add(Kind.ENVIRONMENT, (inner, close), (start, end), name)
         return end
 
-    def _bracketed(self, start: int, kind: Kind, opener: str, closer: str) -> int:
-        close = self._close(start + 2, closer, opener)
+    def _bracketed(self, start: int, opener: str) -> int:
+        kind, closer = _BRACKETED[opener]
+        inner = start + len(opener)
+        close = self._close(inner, closer, opener)
         if close is None:
-            if not self._is_bracket(start):
+            if len(opener) == 2 and (self.syntax.latex or not self._is_bracket(start)):
                 self._unclosed(start, opener, closer)
             return start + 2
-        self._add(kind, (start + 2, close), (start, close + 2))
-        return close + 2
+        end = close + len(closer)
+        self._add(kind, (inner, close), (start, end))
+        return end
 
     def _is_bracket(self, start: int) -> bool:
         """Whether the opener is an escaped bracket, or Mathematica's: a plain one closes it."""
@@ -142,7 +150,7 @@ class _Scanner:
     def _dollars(self, start: int, run: int) -> int:
         if run == 1:
             return self._dollar(start)
-        if run > 2 and not self.syntax.dollars_are_maths:
+        if run > 2 and not self.syntax.latex:
             return start + run
         if run >= 4:
             return start + run // 4 * 4  # empty displays
@@ -150,7 +158,7 @@ class _Scanner:
         if close is None:
             self._unclosed(start, "$$", "$$")
             return start + 2
-        if self.syntax.dollars_are_maths or is_maths(self.text[start + 2 : close], display=True):
+        if self.syntax.latex or is_maths(self.text[start + 2 : close], display=True):
             self._add(Kind.DISPLAY, (start + 2, close), (start, close + 2))
             return close + 2
         return start + 2
@@ -164,11 +172,11 @@ class _Scanner:
         close = self._close(start + 1, "$")
         if close is None:
             following = self.text[start + 1 : start + 200]
-            if self.syntax.dollars_are_maths or is_worth_reporting(following):
+            if self.syntax.latex or is_worth_reporting(following):
                 self._unclosed(start, "$", "$")
             return start + 1
         after = self.text[close + 1 : close + 2]
-        if self.syntax.dollars_are_maths or is_maths(self.text[start + 1 : close], after):
+        if self.syntax.latex or is_maths(self.text[start + 1 : close], after):
             self._add(Kind.INLINE, (start + 1, close), (start, close + 1))
             return close + 1
         return start + 1
@@ -186,7 +194,8 @@ class _Scanner:
         message = f"{opener} is not closed by {closer} before the next blank line"
         self.found.problem(message, self.stretch.at(start))
 
-    def _definition(self, start: int, end: int) -> int:
+    def _definition(self, start: int) -> int:
+        end = start + 2
         if self.text[start + 1 : start + 2] not in {"n", "r", "p", "D", "d"}:
             return end
         stop = self.definitions.end(start)
@@ -211,6 +220,8 @@ class _Scanner:
         if following == len(others):
             return start + run
         close = others[following]
+        if self.text[max(start - 6, 0) : start] == "{math}":  # MyST's {math}`x`
+            self._add(Kind.INLINE, (start + run, close), (start, close + run))
         if self.syntax.code == "text" and run == 1 and "\n" in self.text[start:close][:1000]:
             return start + run
         return close + run

@@ -32,6 +32,7 @@ def sources(text: str, suffix: str = ".txt") -> list[str]:
         (r"其中σ\sigma是", [r"\sigma"]),
         (r"γ\gamma and $\gamma$", [r"\gamma", r"\gamma"]),
         (r"σ=1\sigma = 1σ=1 thrice", [r"\sigma = 1"]),
+        ("the σ 2 {\\displaystyle \\sigma ^{2}} of", [r"{\displaystyle \sigma ^{2}}"]),
     ],
 )
 def test_pairs(text: str, found: list[str], suffix: str) -> None:

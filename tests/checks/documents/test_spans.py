@@ -92,6 +92,11 @@ def test_delimiters_are_the_same_in_every_format(text: str, found: list[str], su
         ("a[^1]\n\n[^1]: $x$\n\n    and $y$", ["x", "y"]),
         ("!!! note\n\n    so $x$", ["x"]),
         ("---\ntitle: $x$\n---\n$y$", ["y"]),
+        # where Markdown eats a backslash, and roles of MyST
+        (r"so \\(x = 1\\) and \\[ y \\]", ["x = 1", " y "]),
+        ("\\\\[\n- a\n\\\\]", ["\n- a\n"]),
+        (r"a line\\[2pt] break \\(", []),
+        ("so {math}`x = 1` and {code}`$y$`", ["x = 1"]),
         # brackets that Markdown escapes
         (r"see \[1\](a) and \[x] and \[Lambda]*2", ["1"]),
     ],
@@ -113,6 +118,7 @@ def test_markdown(text: str, found: list[str]) -> None:
         ("\\begin{minted}{python}$x$\\end{minted}$y$", ["y"]),
         ("\\verb|$x$| and \\lstinline{$x$} and $y$", ["y"]),
         ("\\iffalse $x$ \\fi $y$", ["y"]),
+        ("a \\\\[2pt] $y$ \\\\(b)", ["y"]),
         ("\\title{$x$}\\begin{document}$y$\\end{document}$z$", ["y"]),
         ("``quoted'' $x$ `single'", ["x"]),
         ("\\[\n\\text{if $x$}\n\\]", ["\n\\text{if $x$}\n"]),
@@ -129,6 +135,7 @@ def test_latex(text: str, found: list[str]) -> None:
         ("``quoted'' $x$ and ``again''", ["x"]),
         ("`$x$` and $y$", ["y"]),
         ("```\n$x$\n\n$y$\n```\n$z$", ["z"]),
+        (r"\[Lambda]*x is \[ y \]", [" y "]),
         ("N[Solve[{\\[Lambda], \\[Alpha]}], 20] and $x$", ["x"]),
     ],
 )
