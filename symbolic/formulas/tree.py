@@ -32,8 +32,17 @@ A node has a head, parts, sometimes a text, and the place of its source. What th
 | TUPLE       | (), [] or {}        | members                                  | [a, b]          |
 
 A name keeps its subscripts as nodes: x_{t+1} has the sum t + 1, n_{in} and n_{\text{in}} the word
-"in", w_{i,j} two names. `plain` writes any of them as one word, such as n_in or w_i_j. A
-superscript is a POWER, but for marks on names, which go into the core: x^* is "x*", f' is "f'".
+"in", w_{i,j} and w_{ij} two names. `plain` writes any of them as one word, such as n_in or w_i_j.
+A superscript is a POWER, but for marks on names, in the core: f' is "f'", x^* is "star_x";
+and for one in brackets, which is a subscript in a TUPLE: W^{(l)}. Accents and fonts stand before
+the letter: bar_x, bold_W, cal_N, Delta_x. Upright letters and words are as written: gain, Var.
+
+A CALL has the function's canonical name: relu for ReLU, F_t for F_t(x), N for \mathcal N(0, 1);
+\log_2 n is log with the arguments n and 2, \ln is ln, and N(0, std = 0.02) holds a RELATION. A
+condition is a RELATION, or an INDICATOR of several: so in CASES, whose last value may lack one
+(otherwise), and in P, which has one. Cov is of two parts. E_{z \sim N(0,1)}[z] has its law as a
+RELATION in GIVEN.
+A TUPLE ".." is a range. A function alone is a NAME: f = relu.
 """
 
 from collections.abc import Iterator
@@ -121,4 +130,8 @@ def _inside(part: Node) -> str:
         return "_plus_".join(_inside(term) for term in part.parts).replace("plus_minus", "minus")
     if part.head is Head.NEGATIVE:
         return f"minus_{_inside(part.parts[0])}"
-    return plain(part) if part.head is Head.NAME or not part.parts else part.head.value
+    if part.head is Head.TUPLE:
+        return "_".join(["at", *(_inside(member) for member in part.parts)])
+    if part.head is Head.NAME or not part.parts:
+        return plain(part)
+    return "_".join([part.text or part.head.value, *(_inside(inner) for inner in part.parts)])

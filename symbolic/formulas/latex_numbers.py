@@ -1,0 +1,114 @@
+"""Numbers in LaTeX as they are written: thousands, decimals, single digits as arguments."""
+
+from lark import Token
+
+from varlaw.symbolic.formulas.latex_scanner import Scanner
+from varlaw.symbolic.formulas.limits import NotRead, check_digits
+from varlaw.symbolic.formulas.macros import Piece
+from varlaw.symbolic.formulas.vocabulary import (
+    LOWERED,
+    RAISED,
+)
+
+
+class Numbers(Scanner):
+    """Reads numbers."""
+
+    def number(self, piece: Piece) -> None:
+        if self.wants:
+            return self.digit(piece)
+        text, end = piece.text, piece.end
+        if text != ".":
+            text, end = self.thousands(text, end)
+        if text == "." or (self.ahead() == "." and self.fraction_follows()):
+            if text != ".":
+                self.place += 1
+            text, end = self.take(text.rstrip(".") + ".")
+        if self.ahead() == "e" and (scientific := self.exponent(text, piece)):
+            text, end = scientific
+        check_digits(text, piece.start, end)
+        self.emit("NUMBER", piece, text, end)
+        return None
+
+    def fraction_follows(self) -> bool:
+        after = self.place + 1
+        return after < len(self.source) and self.source[after].text.isdecimal()
+
+    def thousands(self, text: str, end: int) -> tuple[str, int]:
+        """1{,}356 and 1,356 and 1\\,356, without the separators."""
+        first = len(text) <= 3 and text[0] != "0"
+        while True:
+            ahead = [item.text for item in self.source[self.place : self.place + 4]]
+            if (ahead[:1] == [","] and all(level.sign == "{" for level in self.stack[1:])) or ahead[
+                :1
+            ] == [r"\,"]:
+                skip = 1
+            elif ahead[:3] == ["{", ",", "}"]:
+                skip = 3
+            else:
+                return text, end
+            group = ahead[skip] if len(ahead) > skip else ""
+            if not first or not group.isdecimal() or len(group) != 3:
+                if skip == 3:
+                    raise NotRead("a decimal comma", end, end + 3)
+                return text, end
+            if ahead[0] == "," and len(text) == 3:
+                raise NotRead(f"{text},{group}: a number or a list", end - 3, end + 4)
+            end = self.source[self.place + skip].end
+            self.place += skip + 1
+            text += group
+
+    def exponent(self, text: str, piece: Piece) -> tuple[str, int] | None:
+        """1e-6 is a number; 2e-3 may be 2 e - 3."""
+        ahead = [item.text for item in self.source[self.place + 1 : self.place + 3]]
+        sign = ahead[0] if ahead and ahead[0] in ("-", "+") else ""
+        digits = ahead[1] if sign and len(ahead) > 1 else ahead[0] if ahead else ""
+        if not digits.isdecimal():
+            return None
+        last = self.source[self.place + (2 if sign else 1)]
+        if sign and len(digits) == 1 and text != "1" and "." not in text:
+            raise NotRead(f"{text}e{sign}{digits}: scientific or e?", piece.start, last.end)
+        self.place += 3 if sign else 2
+        return f"{text}e{sign}{digits}", last.end
+
+    def digit(self, piece: Piece) -> None:
+        """One digit as an argument, as TeX takes it: \\tfrac12."""
+        if piece.text == ".":
+            raise NotRead("a decimal without braces", piece.start, piece.end)
+        whole = len(piece.text) == 1
+        end = piece.end if whole else piece.start + 1
+        self.emit("NUMBER", Piece(piece.text[0], piece.start, end))
+        self.used()
+        if rest := piece.text[1:]:
+            if not self.wants:
+                raise NotRead(f"{piece.text} without braces", piece.start, piece.end)
+            return self.number(Piece(rest, min(piece.start + 1, piece.end), piece.end))
+        if not self.wants and self.ahead() == "." and self.fraction_follows():
+            raise NotRead("a decimal without braces", piece.start, piece.end)
+        return None
+
+    def dots(self, piece: Piece) -> None:
+        """Digits that go on; any other ellipsis is refused."""
+        last = self.tokens[-1] if self.tokens else None
+        if last is None or last.type != "NUMBER" or "." not in last or "e" in last:
+            raise NotRead("an ellipsis", piece.start, piece.end)
+        end = self.source[self.place - 1].end
+        self.tokens[-1] = Token("DIGITS", str(last), start_pos=last.start_pos, end_pos=end)
+
+    def raised(self, piece: Piece) -> None:
+        """Unicode's small digits, as in x² and x₁."""
+        table, sign = (RAISED, "SUP") if piece.text in RAISED else (LOWERED, "SUB")
+        text, start = table[piece.text], piece
+        while self.ahead() in table:
+            text += table[self.ahead()]
+            piece = self.source[self.place]
+            self.place += 1
+        self.emit(sign, start, "")
+        self.emit("LBRACE", start, "{")
+        if text.startswith("-"):
+            self.emit("MINUS", start, "-")
+        digits = text.removeprefix("-")
+        if "-" in digits or not digits or (not digits.isdecimal() and len(digits) > 1):
+            raise NotRead("small signs that are not one number or letter", start.start, piece.end)
+        self.emit("NUMBER" if digits.isdecimal() else "NAME", start, digits, piece.end)
+        self.emit("RBRACE", start, "}", piece.end)

@@ -1,0 +1,125 @@
+r"""Formulas of documents as trees: LaTeX by `read_formula`, plain text by `read_plain`.
+
+    >>> reading = read_formula(r"1/\sqrt{768} \approx 0.0361")
+    >>> reading.chains[0].signs
+    ('~=',)
+
+What is not in the grammar is not read: NotRead says why and where. There is never a partial tree.
+"""
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from lark import Lark, Token
+from lark.exceptions import UnexpectedToken
+from lark.lexer import Lexer
+
+from varlaw.symbolic.formulas.builder import Line, chain
+from varlaw.symbolic.formulas.latex import Latex
+from varlaw.symbolic.formulas.layout import arranged, with_variables
+from varlaw.symbolic.formulas.limits import MAX_DEPTH, MAX_NAME, NotRead, check_text
+from varlaw.symbolic.formulas.macros import Macro, expand, pieces
+from varlaw.symbolic.formulas.plain import plain_tokens
+from varlaw.symbolic.formulas.rules import Rules
+from varlaw.symbolic.formulas.tree import Chain, Head, Node
+
+MAX_TREE_DEPTH = 2 * MAX_DEPTH
+NAMES_OF_TOKENS = {
+    "$END": "the end", "RELATION": "a relation", "SEPARATOR": "a separator", "COMMA": "a comma",
+    "MID": "a bar", "RBRACE": "}", "LBRACE": "{", "DIFFERENTIAL": "a differential",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The chains of relations in a text, and its expressions without a relation."""
+
+    chains: tuple[Chain, ...]
+    expressions: tuple[Node, ...] = ()
+
+
+class _Ready(Lexer):
+    """Hands tokens over that are made already."""
+
+    def __init__(self, lexer_conf: Any) -> None:
+        pass
+
+    def lex(self, data: Any) -> Iterator[Token]:  # type: ignore[override]
+        yield from data
+
+
+@cache
+def _parser() -> Lark:
+    grammar = files("varlaw.symbolic.formulas").joinpath("formulas.lark").read_text("utf-8")
+    return Lark(grammar, parser="lalr", lexer=_Ready, transformer=Rules(), maybe_placeholders=False)
+
+
+def read_formula(
+    text: str,
+    *,
+    macros: Mapping[str, Macro] | None = None,
+    variables: Collection[str] = (),
+    environment: str = "",
+) -> Reading:
+    """Read the LaTeX of one maths span. Raises NotRead.
+
+    `variables` are names that stand for numbers, so that m(n + 1) is a product; `environment` is
+    the one that the span is the inside of, such as align.
+    """
+    check_text(text)
+    source = expand(pieces(text), macros or {})
+    tokens = arranged(Latex(source, variables, environment).read())
+    return _reading(text, with_variables(tokens, variables))
+
+
+def read_plain(text: str, *, variables: Collection[str] = ()) -> Reading:
+    """Read plain mathematics, such as E[gelu(z)^2] = 1/3 + sqrt(3)/(6 pi). Raises NotRead."""
+    check_text(text)
+    return _reading(text, with_variables(arranged(plain_tokens(text)), variables))
+
+
+def _reading(text: str, tokens: list[Token]) -> Reading:
+    if not tokens:
+        raise NotRead("nothing but layout", 0, len(text))
+    try:
+        children: Any = _parser().parse(tokens)
+    except UnexpectedToken as error:
+        token = error.token
+        place = len(text) if token.type == "$END" else token.start_pos or 0
+        end = len(text) if token.type == "$END" else token.end_pos or place + 1
+        found = NAMES_OF_TOKENS.get(token.type, str(token))
+        raise NotRead(f"{found} is not expected here", place, end) from None
+    lines = [child for child in children if isinstance(child, Line)]
+    separators = [str(child) for child in children if isinstance(child, Token)]
+    for line in lines:
+        for side in line.sides:
+            _check(side)
+    _check_list(lines, separators, text)
+    return Reading(
+        tuple(chain(line) for line in lines if line.signs),
+        tuple(line.sides[0] for line in lines if not line.signs),
+    )
+
+
+def _check_list(lines: list[Line], separators: list[str], text: str) -> None:
+    """Refuse a list of which only some parts hold a relation: a, b > 0."""
+    for sign, before, after in zip(separators, lines, lines[1:], strict=False):
+        if sign in (",", "quad", ".", "&") and bool(before.signs) != bool(after.signs):
+            raise NotRead("a list of which only some members hold a relation", 0, len(text))
+
+
+def _check(node: Node) -> None:
+    """Refuse trees that are too deep, and relations in brackets that nothing makes sense of."""
+    waiting = [(node, 1)]
+    while waiting:
+        inner, depth = waiting.pop()
+        if depth > MAX_TREE_DEPTH:
+            raise NotRead(f"nested deeper than {MAX_TREE_DEPTH}", node.start, node.end)
+        if len(inner.text) > MAX_NAME and inner.head not in (Head.NUMBER, Head.DIGITS):
+            raise NotRead(f"a name of {len(inner.text)} letters", inner.start, inner.end)
+        if inner.head is Head.TUPLE and any(part.head is Head.RELATION for part in inner.parts):
+            raise NotRead("a relation in brackets", inner.start, inner.end)
+        waiting += [(part, depth + 1) for part in inner.parts]
