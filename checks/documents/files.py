@@ -6,8 +6,7 @@ from collections.abc import Iterable, Sequence
 from fnmatch import fnmatch
 from pathlib import Path
 
-from varlaw.checks.documents.reading import MOST_BYTES, SUFFIXES, read_document
-from varlaw.checks.documents.span import Document
+from varlaw.checks.documents.reading import MOST_BYTES, SUFFIXES
 
 STANDARD_INPUT = Path("-")
 
@@ -59,17 +58,15 @@ def _matches(path: str, patterns: Sequence[str]) -> bool:
     return any(fnmatch(way, pattern.rstrip("/")) for pattern in patterns for way in ways)
 
 
-def read_file(path: Path, *, suffix: str = "") -> tuple[Document, ...]:
-    """Read the documents of a file, or of standard input, no more than the largest size of it.
+def read_bytes(path: Path) -> bytes:
+    """What is in a file, or on standard input; of one that is too large only so much as shows it.
 
     Raise ValueError with one line for a file that cannot be opened.
     """
     try:
         if path == STANDARD_INPUT:
-            data = sys.stdin.buffer.read(MOST_BYTES + 1)
-        else:
-            with path.open("rb") as file:
-                data = file.read(MOST_BYTES + 1)
+            return sys.stdin.buffer.read(MOST_BYTES + 1)
+        with path.open("rb") as file:
+            return file.read(MOST_BYTES + 1)
     except OSError as error:
         raise ValueError(f"{path}: {error.strerror or error}") from None
-    return read_document(path, data, suffix=suffix)

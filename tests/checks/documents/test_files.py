@@ -8,8 +8,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from varlaw.checks.documents.files import find_files, read_file
+from varlaw.checks.documents.files import find_files, read_bytes
 from varlaw.checks.documents.reading import read_document
+from varlaw.checks.documents.span import Document
 
 
 @pytest.fixture
@@ -55,15 +56,19 @@ def test_wrong_paths(folder: Path, name: str, message: str) -> None:
         find_files([folder / name])
 
 
+def _read(path: Path, suffix: str = "") -> tuple[Document, ...]:
+    return read_document(path, read_bytes(path), suffix=suffix)
+
+
 def test_a_file_and_standard_input(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (folder / "b.md").write_text("`$x$` $y$")
-    assert [span.text for span in read_file(folder / "b.md")[0].spans] == ["y"]
+    assert [span.text for span in _read(folder / "b.md")[0].spans] == ["y"]
     for suffix, found in ((".md", ["y"]), (".tex", ["x", "y"])):
         monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(b"`$x$` $y$")))
-        (document,) = read_file(Path("-"), suffix=suffix)
+        (document,) = _read(Path("-"), suffix)
         assert [span.text for span in document.spans] == found
     with pytest.raises(ValueError, match=r"none\.md: No such file"):
-        read_file(folder / "none.md")
+        read_bytes(folder / "none.md")
 
 
 def test_unknown_formats_are_refused() -> None:
