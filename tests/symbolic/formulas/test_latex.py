@@ -189,6 +189,7 @@ def test_variables_of_the_caller_are_no_functions() -> None:
     assert shown("m(n+1)", variables={"m"}) == "m*(n + 1)"
     assert shown("n_{in}(n+1)", variables={"n_in"}) == "n_in*(n + 1)"
     assert shown("c^T", variables={"T"}) == "c^T"
+    assert shown("2lr + abc", variables={"lr", "a", "b", "c"}) == "2*lr + a*b*c"
 
 
 def test_the_rows_of_a_multline_are_one_formula() -> None:
