@@ -94,7 +94,7 @@ class _Local:
         if not work:
             return
         self.pool = ProcessPoolExecutor(min(jobs, len(work)), mp_context=get_context("spawn"))
-        with _by_themselves():  # every process starts as work is handed in
+        with by_themselves():  # every process starts as work is handed in
             self.futures = {self.pool.submit(w.call, w.argument): k for k, w in work.items()}
         left = set(self.futures)
         while left:
@@ -121,7 +121,7 @@ class _Local:
 
 
 @contextmanager
-def _by_themselves() -> Iterator[None]:
+def by_themselves() -> Iterator[None]:
     """Processes started here do not run the caller's script again, and leave Ctrl-C to the caller.
 
     A spawned process imports the `__main__` of its parent; for as long as this lasts it is empty.

@@ -113,9 +113,14 @@ class Chain:
     dangling: bool = False
 
     @property
+    def between(self) -> tuple[str, ...]:
+        """The signs that have a side on either hand."""
+        return self.signs[1:] if self.dangling else self.signs
+
+    @property
     def links(self) -> tuple[tuple[Node, str, Node], ...]:
         """Each relation with the sides next to it."""
-        return tuple(zip(self.sides, self.signs, self.sides[1:], strict=False))
+        return tuple(zip(self.sides, self.between, self.sides[1:], strict=False))
 
 
 def plain(name: Node) -> str:

@@ -1,0 +1,128 @@
+"""Trees of formulas as SymPy expressions, built node by node; numbers without names stay hidden.
+
+A closed part that is no algebra (an integral, a tower) becomes a symbol of its own, of known sign.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from flint import ctx
+from sympy import Abs, Add, Dummy, E, Expr, Integer, Max, Min, Mul, Rational, Symbol, pi, sqrt
+
+from varlaw.checks.claims.definitions import bare, free_names
+from varlaw.checks.claims.functions import CONSTANTS
+from varlaw.checks.claims.literals import literal_of
+from varlaw.checks.claims.numbers import NoValue, Scope, enclosure
+from varlaw.symbolic.formulas.tree import Head, Node, plain
+from varlaw.symbolic.language_functions import function_named
+from varlaw.symbolic.language_limits import ReadingError, power
+
+SIGN_BITS = 64
+LOGS = ("log", "ln")
+
+
+class Algebra:
+    """Builds expressions; `symbols` gives names their SymPy symbols."""
+
+    def __init__(self, symbols: Mapping[str, Expr], log_base: int | None = None) -> None:
+        self.symbols = symbols
+        self.log_base = log_base
+        self.hidden: dict[Node, Expr] = {}
+
+    def expression(self, node: Node) -> Expr:
+        """The expression. Raises NoValue for what has none."""
+        try:
+            return self._built(node)
+        except ReadingError as error:
+            raise NoValue(str(error)) from None
+        except (TypeError, ZeroDivisionError) as error:
+            raise NoValue("a formula that algebra does not reach") from error
+
+    def _built(self, node: Node) -> Expr:
+        parts = node.parts
+        match node.head:
+            case Head.NUMBER | Head.PERCENT:
+                literal = literal_of(node)
+                if literal is not None and literal.short:
+                    return Rational(literal.value.numerator, literal.value.denominator)
+            case Head.NAME:
+                return self._name(node)
+            case Head.ADD:
+                return Add(*map(self._built, parts))
+            case Head.NEGATIVE:
+                return -self._built(parts[0])
+            case Head.MULTIPLY:
+                return Mul(*map(self._built, parts))
+            case Head.DIVIDE:
+                below = self._built(parts[1])
+                if below == 0:
+                    raise NoValue("division by zero")
+                return self._built(parts[0]) / below
+            case Head.POWER:
+                return self._power(node)
+            case Head.ROOT if len(parts) == 1:
+                return sqrt(self._built(parts[0]))
+            case Head.ABSOLUTE:
+                return Abs(self._built(parts[0]))
+            case Head.TUPLE if len(parts) == 1:
+                return self._built(parts[0])
+            case Head.CALL:
+                return self._call(node)
+            case Head.INTEGRAL if len(parts) == 4:
+                from varlaw.checks.claims.integrals import closed
+
+                found = closed(node, self)
+                if found is not None:
+                    return found
+        return self._hidden(node)
+
+    def _name(self, node: Node) -> Expr:
+        name = plain(node)
+        if name in self.symbols:
+            return self.symbols[name]
+        if name == "pi":
+            return pi
+        if name == "e":
+            return E
+        raise NoValue(f"{name} has no value")
+
+    def _power(self, node: Node) -> Expr:
+        base, exponent = map(self._built, node.parts)
+        try:
+            return power(base, exponent)
+        except ReadingError:
+            return self._hidden(node)
+
+    def _call(self, node: Node) -> Expr:
+        if node.text in self.symbols:
+            raise NoValue(f"{node.text} is a name and a function")
+        arguments = [self._built(part) for part in node.parts]
+        if node.text in LOGS:
+            log = function_named("log")
+            base = arguments[1] if len(arguments) == 2 else None
+            if base is None and node.text == "log" and self.log_base is not None:
+                base = Integer(self.log_base)
+            value = log(0, arguments[0])
+            return value if base is None else value / log(0, base)
+        if node.text in ("max", "min") and arguments:
+            return (Max if node.text == "max" else Min)(*arguments)
+        return function_named(node.text)(0, *arguments)
+
+    def _hidden(self, node: Node) -> Expr:
+        """A symbol for a closed number, or minus one, by its sign."""
+        if free_names(node) - set(CONSTANTS):
+            raise NoValue(f"algebra does not reach this {node.head.value}")
+        key = bare(node)
+        if key not in self.hidden:
+            with ctx.workprec(SIGN_BITS):
+                value = enclosure(node, Scope(log_base=self.log_base))
+            if not (value > 0 or value < 0):
+                raise NoValue("a number whose sign is not clear")
+            symbol: Any = Dummy("number", positive=True)
+            self.hidden[key] = symbol if value > 0 else -symbol
+        return self.hidden[key]
+
+
+def symbol(name: str, positive: bool) -> Symbol:
+    """A symbol that is only compared and multiplied; its name is never evaluated."""
+    return Symbol(name, positive=True) if positive else Symbol(name, real=True)

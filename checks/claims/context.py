@@ -1,0 +1,192 @@
+"""What is declared about a document's names: values, signs, random variables and arrays.
+
+A line holds one declaration: `z ~ N(0, 1)`, `x[i] ~ iid(mean = 0, var = s2) for i = 1..n`,
+`n = 768`, `sigma > 0`, `y[j] = sum_i x[i] w[i,j]`, `mu real`, `t minimises (m t - 1)^2`.
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from varlaw.checks.claims.definitions import NEVER, free_names, outside
+from varlaw.symbolic.formulas.tree import Chain, Head, Node, plain
+
+EXTREME = re.compile(r"([A-Za-z]\w*)\s+(minimi[sz]es|maximi[sz]es)\s+(.+)")
+REAL = re.compile(r"([A-Za-z][\w, ]*?)\s+(?:is |are )?(real|positive)")
+SPLIT = re.compile(r"[;\n]")
+RANGE = re.compile(r"\s+for\s+|\s+with\s+|\s+where\s+")
+
+
+@dataclass(frozen=True)
+class Variable:
+    """A random variable, or an array with indices, and its law as a call: N(0, 1)."""
+
+    name: str
+    indices: tuple[str, ...]
+    law: Node
+
+
+@dataclass(frozen=True)
+class Family:
+    """A name with indices that stands for a formula: y[j] = sum_i x[i] w[i,j]."""
+
+    name: str
+    indices: tuple[str, ...]
+    value: Node
+
+
+@dataclass(frozen=True)
+class Context:
+    """Declarations, as plain data that can be sent to another process.
+
+    `signs` says of names whether they are positive, False being any real number; `ranges` are the
+    first and last value of indices; `extremes` are names with what they make least (1) or greatest
+    (-1); `problems` the lines that were not understood, and why.
+    """
+
+    values: tuple[tuple[str, Node], ...] = ()
+    signs: tuple[tuple[str, bool], ...] = ()
+    variables: tuple[Variable, ...] = ()
+    families: tuple[Family, ...] = ()
+    ranges: tuple[tuple[str, tuple[Node, Node]], ...] = ()
+    extremes: tuple[tuple[str, int, Node], ...] = ()
+    log_base: int | None = None
+    problems: tuple[tuple[str, str], ...] = ()
+
+    def value(self, name: str) -> Node | None:
+        return dict(self.values).get(name)
+
+    def extreme(self, name: str) -> tuple[int, Node] | None:
+        """Which extreme of what formula a name is the place of."""
+        return {known: (sign, formula) for known, sign, formula in self.extremes}.get(name)
+
+    def settles(self, name: str) -> bool:
+        """Whether it is declared what a name is."""
+        return self.value(name) is not None or self.extreme(name) is not None
+
+    def variable(self, name: str) -> Variable | None:
+        """The random variable or array with that name; the last one declared."""
+        found = [variable for variable in self.variables if variable.name == name]
+        return found[-1] if found else None
+
+    def family(self, name: str) -> Family | None:
+        found = [family for family in self.families if family.name == name]
+        return found[-1] if found else None
+
+    @property
+    def spreads(self) -> set[str]:
+        """The names in variances, deviations and second moments of laws: positive ones."""
+        found: set[str] = set()
+        for variable in self.variables:
+            for place, part in enumerate(variable.law.parts):
+                if part.head is Head.RELATION:
+                    if plain(part.parts[0]) not in ("mean", "mu", "low", "high"):
+                        found |= free_names(part.parts[1])
+                elif place == 1 and not variable.law.text.lower().startswith("u"):
+                    found |= free_names(part)
+        return found
+
+    @property
+    def random(self) -> bool:
+        """Whether anything random is declared."""
+        return bool(self.variables)
+
+    def joined(self, other: "Context") -> "Context":
+        """Both declarations; where they clash the other's hold."""
+        return Context(
+            self.values + other.values,
+            self.signs + other.signs,
+            self.variables + other.variables,
+            self.families + other.families,
+            self.ranges + other.ranges,
+            self.extremes + other.extremes,
+            self.log_base if other.log_base is None else other.log_base,
+            self.problems + other.problems,
+        )
+
+
+EMPTY = Context()
+
+
+def read_context(lines: Iterable[str], log_base: int | None = None) -> Context:
+    """The context that lines declare; several declarations in a line are set apart by `;`."""
+    from varlaw.symbolic.formulas.limits import NotRead
+    from varlaw.symbolic.formulas.reader import read_plain
+
+    context = Context(log_base=log_base)
+    for line in lines:
+        for text in filter(None, (part.strip() for part in SPLIT.split(line.replace("()", "")))):
+            if found := REAL.fullmatch(text):
+                names = found[1].replace(",", " ").split()
+                signs = tuple((name, found[2] == "positive") for name in names)
+                context = replace(context, signs=context.signs + signs)
+                continue
+            try:
+                if found := EXTREME.fullmatch(text):
+                    (formula,) = read_plain(found[3], variables=(found[1],)).expressions
+                    extreme = (found[1], 1 if found[2].startswith("min") else -1, formula)
+                    context = replace(context, extremes=(*context.extremes, extreme))
+                    continue
+                for part in RANGE.split(text):
+                    chains = read_plain(part).chains
+                    if not chains:
+                        raise ValueError("it declares nothing")
+                    for chain in chains:
+                        context = declare(context, chain)
+            except (NotRead, ValueError) as error:
+                problem = (text, str(error))
+                context = replace(context, problems=(*context.problems, problem))
+    return context
+
+
+def declare(context: Context, chain: Chain) -> Context:
+    """The context with one more declaration. Raises ValueError for what declares nothing."""
+    for left, sign, right in chain.links:
+        context = _declared(context, left, sign, right)
+    return context
+
+
+def _declared(context: Context, left: Node, sign: str, right: Node) -> Context:
+    if left.head is not Head.NAME:
+        if sign in ("<", "<=") and right.head is Head.NAME:
+            return _declared(context, right, {"<": ">", "<=": ">="}[sign], left)
+        raise ValueError("a declaration begins with a name")
+    name, indices = left.text, tuple(plain(part) for part in left.parts)
+    if sign == "~":
+        if right.head is Head.NAME and not right.parts:
+            right = Node(Head.CALL, (), right.text, right.start, right.end)
+        if right.head is not Head.CALL:
+            raise ValueError(f"the law of {plain(left)} is not a distribution")
+        if not all(part.head is Head.NAME for part in left.parts):
+            name, indices = plain(left), ()  # x_1 is a name of its own
+        variable = Variable(name, indices, right)
+        return replace(context, variables=(*context.variables, variable))
+    if sign in ("=", ":="):
+        return _valued(context, left, right, name, indices)
+    if sign in (">", ">=", "<", "<=", "in"):
+        above = (sign == ">" and right.head is Head.NUMBER) or _two_sided(sign, right)
+        return replace(context, signs=(*context.signs, (plain(left), above)))
+    raise ValueError(f"{plain(left)} {sign} ... declares nothing")
+
+
+def _two_sided(sign: str, right: Node) -> bool:
+    return sign == ">=" and right.head is Head.NUMBER and right.text.strip("0.") != ""
+
+
+def _valued(
+    context: Context, left: Node, right: Node, name: str, indices: tuple[str, ...]
+) -> Context:
+    if right.head is Head.TUPLE and right.text == "..":
+        first, last = right.parts
+        return replace(context, ranges=(*context.ranges, (plain(left), (first, last))))
+    if plain(left) in free_names(right):
+        raise ValueError(f"{plain(left)} is given by itself")
+    known = {variable.name for variable in context.variables}
+    known |= {family.name for family in context.families}
+    cores = {node.text for node in right.walk() if node.head is Head.NAME}
+    if cores & known:
+        family = Family(name, indices, right)
+        return replace(context, families=(*context.families, family))
+    if any(node.head in NEVER for node in outside(right)):
+        raise ValueError(f"the value of {plain(left)} is not a formula")
+    return replace(context, values=(*context.values, (plain(left), right)))

@@ -1,0 +1,199 @@
+"""The verdict on each link of a chain; links that are no claims get none."""
+
+from dataclasses import replace
+from functools import lru_cache
+from itertools import islice
+
+from varlaw.checks.claims.compare import Finding, compared
+from varlaw.checks.claims.context import EMPTY, Context
+from varlaw.checks.claims.definitions import DEFINES, Definitions, bare, outside, substituted
+from varlaw.checks.claims.extremes import extremal
+from varlaw.checks.claims.functions import NoValue
+from varlaw.checks.claims.implications import implied
+from varlaw.checks.claims.literals import literal_of
+from varlaw.checks.claims.numbers import Scope
+from varlaw.checks.claims.symbolic import compound, decided, names_of
+from varlaw.checks.claims.verdict import Judgement
+from varlaw.checks.statistics import Verdict
+from varlaw.symbolic.formulas.tree import Chain, Head, Node, plain
+
+CLAIMS = ("=", "~=", "!=", "<", ">", "<=", ">=")
+NO_CLAIM = {
+    ":=": "a definition",
+    "~": "a distribution or an asymptotic relation",
+    "->": "an arrow",
+    "prop": "a proportion, whose factor is not given",
+    "in": "a membership",
+    "<<": "a relation without a sharp meaning",
+    ">>": "a relation without a sharp meaning",
+}
+IMPLIES = ("=>", "<=>")
+SHAPES = (Head.WORD, Head.TUPLE, Head.NORM, Head.GIVEN, Head.RELATION, Head.LIMIT)
+CLOSED = (Head.EXPECTATION, Head.NAME, Head.CASES, Head.INDICATOR)
+MOST_WAYS = 16
+
+
+def judge_chain(
+    chain: Chain, context: Context = EMPTY, definitions: Definitions | None = None
+) -> list[Judgement]:
+    """The judgement on each link, in order."""
+    known = Definitions() if definitions is None else definitions
+    return [judge_link(chain, place, context, known) for place in range(len(chain.links))]
+
+
+def judge_link(chain: Chain, place: int, context: Context, known: Definitions) -> Judgement:
+    """The judgement on one link of a chain, counted from 0."""
+    left, sign, right = chain.links[place]
+    why = _no_claim(chain, place, context, known)
+    if why:
+        return Judgement(left, sign, right, None, reason=why)
+    try:
+        found = _found(chain, place, context, known)
+    except NoValue as error:
+        found = Finding(Verdict.UNDECIDED, reason=str(error))
+    except RecursionError:
+        found = Finding(Verdict.UNDECIDED, reason="nested too deep")
+    if found is None:
+        return Judgement(left, sign, right, None, reason="a condition on its names")
+    if found.verdict is not Verdict.VERIFIED and _named(chain, place, context):
+        return Judgement(left, sign, right, None, reason="another value of a name")
+    return Judgement(left, sign, right, found.verdict, found.value, found.reason, found.rule)
+
+
+def _no_claim(chain: Chain, place: int, context: Context, known: Definitions) -> str:
+    """Why a link is no claim; empty if it is one."""
+    left, sign, right = chain.links[place]
+    if sign in NO_CLAIM:
+        return NO_CLAIM[sign]
+    if sign in IMPLIES:
+        return ""
+    if any(near in IMPLIES for near in chain.between[max(place - 1, 0) : place + 2]):
+        return "a part of an implication"
+    inside = [node for side in (left, right) for node in outside(side, CLOSED)]
+    if any(node.head in SHAPES and node.parts for node in inside):
+        return "a shape, an interval or prose"
+    if Head.WORD in (left.head, right.head):
+        return "prose"
+    if sign in ("=", "~=", "eqq") and _defines(chain, place, context, known):
+        return "a definition or an assumption"
+    return ""
+
+
+def _named(chain: Chain, place: int, context: Context) -> bool:
+    """Whether the left side is a name that no context and no earlier side gives a value."""
+    name = chain.sides[place]
+    if name.head is not Head.NAME or chain.between[place] not in ("=", "~=", "eqq"):
+        return False
+    stands = place > 0 and chain.between[place - 1] in DEFINES
+    return not stands and not context.settles(plain(name))
+
+
+def _defines(chain: Chain, place: int, context: Context, known: Definitions) -> bool:
+    """Whether a link says what a name is, and nothing that could be wrong."""
+    left, _, right = chain.links[place]
+    if left.head is Head.CALL:
+        return all(part.head is Head.NAME for part in left.parts) and len(names_of(left)) > 0
+    if left.head is not Head.NAME or context.settles(plain(left)):
+        return False
+    if (
+        place
+        and chain.between[place - 1] in DEFINES
+        and chain.sides[place - 1].head is not Head.NAME
+    ):
+        return False  # x = name = y: the name stands for x
+    if plain(left) in ("pi", "e") and literal_of(right) is not None:
+        return False
+    if literal_of(right) is None:
+        return True
+    values = known.of(plain(left))
+    return not any(literal_of(value) is None and not names_of(value) for value in values)
+
+
+def _found(chain: Chain, place: int, context: Context, known: Definitions) -> Finding | None:
+    left, sign, right = chain.links[place]
+    if sign in IMPLIES:
+        return implied(chain, place, context)
+    if left.head is Head.NAME and place and chain.between[place - 1] == "=":
+        left = chain.sides[place - 1]
+    sign = "=" if sign == "eqq" else sign
+    if left.head is Head.NAME and (extreme := context.extreme(plain(left))) is not None:
+        return extremal(plain(left), extreme, sign, right, context)
+    scope = Scope(log_base=context.log_base)
+    derived = len(chain.links) > 1
+    left, right = (substituted_by(context, side) for side in (left, right))
+    if any(n.head is Head.EXPECTATION for side in (left, right) for n in side.walk()):
+        from varlaw.checks.claims.probability import expected
+
+        return expected(left, sign, right, context, scope)
+    first = _decided(left, sign, right, context, derived)
+    if first is not None and first.verdict in (Verdict.VERIFIED, Verdict.LOOSE):
+        return first
+    ordered = sign not in ("=", "~=") and not compound(left, right)
+    if ordered or not any(name in known.by_name for name in names_of(left, right)):
+        return first
+    if left.head is Head.NAME:  # two statements of one decimal do not confirm each other
+        known = known.formulas()
+    return _with_definitions(left, sign, right, context, known) or first
+
+
+def substituted_by(context: Context, side: Node) -> Node:
+    try:
+        return substituted(side, dict(context.values))
+    except ValueError as error:
+        raise NoValue(str(error)) from None
+
+
+def _decided(left: Node, sign: str, right: Node, context: Context, insist: bool) -> Finding | None:
+    return _remembered(bare(left), sign, bare(right), context.log_base, context.signs, insist)
+
+
+@lru_cache(maxsize=4096)
+def _remembered(
+    left: Node,
+    sign: str,
+    right: Node,
+    log_base: int | None,
+    signs: tuple[tuple[str, bool], ...],
+    insist: bool,
+) -> Finding | None:
+    """The verdict on a link without random variables; documents say many of them twice."""
+    scope = Scope(log_base=log_base)
+    try:
+        if not names_of(left, right):
+            return compared(left, sign, right, scope)
+        return decided(left, sign, right, scope, dict(signs), insist)
+    except NoValue as error:
+        return Finding(Verdict.UNDECIDED, reason=str(error))
+
+
+def _with_definitions(
+    left: Node, sign: str, right: Node, context: Context, known: Definitions
+) -> Finding | None:
+    """The verdict with names replaced by their definitions.
+
+    True with one way to do so is true; false is what is so with all ways, where there is no doubt
+    that the names are used as defined.
+    """
+    refuted: list[Finding] = []
+    doubt = ""
+    for values in islice(known.environments(names_of(left, right)), MOST_WAYS):
+        try:
+            a, b = substituted(left, values), substituted(right, values)
+        except ValueError:
+            continue
+        found = _decided(a, sign, b, context, True)
+        if found is None:
+            continue
+        told = f"with {', '.join(sorted(values))} as defined in the document"
+        found = replace(found, reason=f"{found.reason}, {told}" if found.reason else told)
+        if found.verdict in (Verdict.VERIFIED, Verdict.LOOSE):
+            return found
+        if found.verdict is Verdict.UNDECIDED:
+            doubt = doubt or found.reason
+        elif all(map(known.meant, values)):
+            refuted.append(found)
+        else:
+            doubt = f"{found.reason}, which may not be meant here"
+    if refuted and not doubt:
+        return refuted[0]
+    return Finding(Verdict.UNDECIDED, reason=doubt) if doubt else None

@@ -1,0 +1,149 @@
+r"""Names that a document defines: \gamma = ... = 0.7737\dots, used later in \sigma/\sqrt\gamma.
+
+A name with two values is used only where the verdict is the same with each of them, or where the
+nearest definition before a link makes it true.
+"""
+
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import combinations, product
+
+from varlaw.checks.claims.literals import literal_of
+from varlaw.symbolic.formulas.tree import Chain, Head, Node, plain
+
+DEEPEST = 6
+MOST_NODES = 3000
+MOST_VALUES = 8  # of one name
+NEAR = 5  # chains between a name and its definition
+DEFINES = ("=", ":=", "eqq")
+NEVER = frozenset(
+    (Head.EXPECTATION, Head.GIVEN, Head.WORD, Head.TUPLE, Head.LIMIT, Head.RELATION, Head.NORM)
+)
+BINDERS = (Head.SUM, Head.PRODUCT, Head.INTEGRAL, Head.LIMIT)
+
+
+@dataclass(frozen=True)
+class Definitions:
+    """All definitions of a document, seen from one place in it.
+
+    `by_name` has the different values of each name, and where in the document each of them stands.
+    """
+
+    by_name: Mapping[str, Mapping[Node, Sequence[int]]] = field(default_factory=dict)
+    order: int = 0
+
+    def at(self, order: int) -> "Definitions":
+        return replace(self, order=order)
+
+    def of(self, name: str) -> list[Node]:
+        """The different values of a name, the nearest before this place first."""
+        values = self.by_name.get(name, {})
+        return sorted(values, key=lambda value: self._distance(values[value]))
+
+    def formulas(self) -> "Definitions":
+        """Without the values that are bare decimals."""
+        kept = {
+            name: {value: orders for value, orders in values.items() if literal_of(value) is None}
+            for name, values in self.by_name.items()
+        }
+        return replace(self, by_name={name: values for name, values in kept.items() if values})
+
+    def _distance(self, orders: Sequence[int]) -> tuple[bool, int]:
+        """Whether a value is first given later than here, and how far away it is."""
+        place = bisect_right(orders, self.order)
+        return place == 0, self.order - orders[place - 1] if place else orders[0] - self.order
+
+    def meant(self, name: str) -> bool:
+        """Whether it is beyond doubt that the name is used as defined: just before, or once."""
+        first, *others = self.of(name)
+        later, distance = self._distance(self.by_name[name][first])
+        near = not later and distance <= NEAR
+        return near or not (others or free_names(first) - {"pi", "e"})
+
+    def environments(self, names: Iterable[str]) -> Iterator[dict[str, Node]]:
+        """Ways to give values to some of these names, the fewest names and nearest values first."""
+        known = sorted(name for name in names if name in self.by_name)
+        for count in range(1, len(known) + 1):
+            for chosen in combinations(known, count):
+                for values in product(*map(self.of, chosen)):
+                    yield dict(zip(chosen, values, strict=True))
+
+
+def gathered(chains: Iterable[Chain]) -> Definitions:
+    """The definitions in the chains of a document, in order; none of a name with too many."""
+    found: dict[str, dict[Node, list[int]]] = {}
+    for order, chain in enumerate(chains):
+        definition = defined(chain)
+        if definition is not None:
+            name, value = definition
+            values = found.setdefault(name, {})
+            if value in values or len(values) <= MOST_VALUES:
+                values.setdefault(value, []).append(order)
+    return Definitions({n: values for n, values in found.items() if len(values) <= MOST_VALUES})
+
+
+def defined(chain: Chain) -> tuple[str, Node] | None:
+    """The name and the value that a chain begins with, if it defines one."""
+    if chain.dangling or not chain.signs or chain.signs[0] not in DEFINES:
+        return None
+    name, value = chain.sides[0], chain.sides[1]
+    if name.head is not Head.NAME or any(node.head in NEVER for node in outside(value)):
+        return None
+    word = plain(name)
+    if word in free_names(value) or word == "pi" or value.text in ("0", "1"):
+        return None  # W = 0 is what is assumed for a moment
+    return word, bare(value)
+
+
+def outside(node: Node, closed: tuple[Head, ...] = (Head.NAME,)) -> Iterator[Node]:
+    """The nodes of a formula that are not inside of others of some kinds, such as subscripts."""
+    waiting = [node]
+    while waiting:
+        found = waiting.pop()
+        yield found
+        if found.head not in closed:
+            waiting += found.parts
+
+
+def free_names(node: Node) -> set[str]:
+    """The names in a formula that are not bound by a sum or an integral; constants too."""
+    if node.head is Head.NAME:
+        return {plain(node)}
+    if node.head in BINDERS and len(node.parts) >= 2:
+        body, index, *ends = node.parts
+        outer = set().union(*(free_names(end) for end in ends)) if ends else set()
+        return (free_names(body) - {plain(index)}) | outer
+    return set().union(*(free_names(part) for part in node.parts)) if node.parts else set()
+
+
+def substituted(node: Node, values: Mapping[str, Node]) -> Node:
+    """The formula with names replaced by their values, and those by theirs, where it stays short.
+
+    Raises ValueError where it does not, or where a name goes around in a circle.
+    """
+    for _ in range(DEEPEST):
+        if not values or not free_names(node) & set(values):
+            return node
+        node = _replaced(node, values)
+        if sum(1 for _ in node.walk()) > MOST_NODES:
+            raise ValueError("a formula that gets too long with its definitions")
+    raise ValueError("definitions that go around in a circle or too deep")
+
+
+def _replaced(node: Node, values: Mapping[str, Node]) -> Node:
+    if node.head is Head.NAME:
+        return values.get(plain(node), node)
+    if not node.parts:
+        return node
+    if node.head in BINDERS and len(node.parts) >= 2:
+        body, index, *ends = node.parts
+        inner = {name: value for name, value in values.items() if name != plain(index)}
+        parts = (_replaced(body, inner), index, *(_replaced(end, values) for end in ends))
+        return replace(node, parts=parts)
+    return replace(node, parts=tuple(_replaced(part, values) for part in node.parts))
+
+
+def bare(node: Node) -> Node:
+    """The same tree without places, so that equal formulas are equal."""
+    return Node(node.head, tuple(bare(part) for part in node.parts), node.text)

@@ -1,0 +1,35 @@
+"""Sums up to a name, proved by induction: the first term, and the step from n - 1 to n."""
+
+from varlaw.checks.claims.algebra import Algebra
+from varlaw.checks.claims.definitions import free_names, substituted
+from varlaw.checks.claims.functions import NoValue
+from varlaw.checks.claims.identities import equal
+from varlaw.symbolic.formulas.tree import Head, Node, plain
+
+
+def by_induction(left: Node, right: Node, algebra: Algebra) -> bool:
+    """Whether sum_{k=a}^n f(k) = F(n) for all n >= a, where one side is such a sum alone.
+
+    F(a) = f(a) and F(n) - F(n - 1) = f(n), each by exact normal form.
+    """
+    if left.head is not Head.SUM:
+        left, right = right, left
+    if left.head is not Head.SUM or len(left.parts) != 4:
+        return False
+    body, index, first, last = left.parts
+    if last.head is not Head.NAME or plain(last) in free_names(body) | free_names(first):
+        return False
+    if any(node.head in (Head.SUM, Head.PRODUCT) for node in (*right.walk(), *body.walk())):
+        return False
+    one = Node(Head.NEGATIVE, (Node(Head.NUMBER, (), "1"),))
+    before = Node(Head.ADD, (last, one))
+    try:
+        start = algebra.expression(substituted(body, {plain(index): first}))
+        total = algebra.expression(right)
+        term = algebra.expression(substituted(body, {plain(index): last}))
+        n = algebra.symbols[plain(last)]
+        previous = total.subs(n, algebra.expression(before))
+        begun = total.subs(n, algebra.expression(first))
+    except (NoValue, ValueError, KeyError):
+        return False
+    return equal(begun, start) and equal(total - previous, term)

@@ -1,0 +1,228 @@
+"""Links in which expectations, variances or probabilities stand, by what the context declares."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from itertools import combinations
+from random import Random
+from typing import Any
+
+from flint import arb
+from sympy import Expr, Rational
+
+from varlaw.checks.claims.compare import Finding, Number, against_literal, between
+from varlaw.checks.claims.context import Context
+from varlaw.checks.claims.definitions import free_names, substituted
+from varlaw.checks.claims.distributions import NAMES
+from varlaw.checks.claims.functions import CONSTANTS, NoValue
+from varlaw.checks.claims.identities import POINTS, SEED, equal, not_negative
+from varlaw.checks.claims.literals import literal_of
+from varlaw.checks.claims.numbers import Scope
+from varlaw.checks.claims.random_algebra import RandomAlgebra
+from varlaw.checks.statistics import Verdict
+from varlaw.symbolic.formulas.tree import Head, Node, plain
+from varlaw.symbolic.gaussian.balls import NoEnclosure, ball
+from varlaw.symbolic.language_text import typed
+
+RULE = "expectation calculus"
+OTHER_WORDS = {"Var": ("Std",), "Std": ("Var",), "E": ("Var", "Std")}
+SAID = {
+    "Var": "this is the variance",
+    "Std": "this is the std",
+    "E": "this is the second moment",
+}
+MOST_SWAPPED = 6
+
+
+def expected(left: Node, sign: str, right: Node, context: Context, scope: Scope) -> Finding | None:
+    """The verdict on a link with expectations in it. Raises NoValue where something is missing."""
+    context = _settled(context)
+    found = _judged(left, sign, right, context, scope)
+    if found is not None and found.verdict is Verdict.REFUTED:
+        hint = next(_hints(left, sign, right, context, scope), "")
+        return replace(found, reason=f"{found.reason}; {hint}" if hint else found.reason)
+    return found
+
+
+def _judged(left: Node, sign: str, right: Node, context: Context, scope: Scope) -> Finding | None:
+    _needed(left, right, context)
+    literal, other = literal_of(right), left
+    if literal is None and literal_of(left) is not None:
+        literal, other = literal_of(left), right
+    if literal is not None and sign in ("=", "~="):
+        (value,) = _values(context, other)
+        if not value.free_symbols:
+            return against_literal(_number(value), literal, sign)
+    a, b = _values(context, left, right)
+    if not (a.free_symbols or b.free_symbols):
+        return between(_number(a), sign, _number(b))
+    found = _symbolic(a, sign, b)
+    if found.verdict is Verdict.REFUTED:
+        known = _declared_names(context) | {s.name for s in a.free_symbols & b.free_symbols}
+        unknown = sorted({s.name for s in a.free_symbols | b.free_symbols} - known)
+        if unknown:
+            told = f"{', '.join(unknown)}: not declared"
+            return Finding(Verdict.UNDECIDED, found.value, told, RULE)
+    return found
+
+
+def _settled(context: Context) -> Context:
+    """The context with the values of names put into the laws, formulas and ranges."""
+    values = dict(context.values)
+    try:
+        return replace(
+            context,
+            variables=tuple(replace(v, law=_with_keys(v.law, values)) for v in context.variables),
+            families=tuple(
+                replace(f, value=substituted(f.value, values)) for f in context.families
+            ),
+            ranges=tuple(
+                (name, (substituted(first, values), substituted(last, values)))
+                for name, (first, last) in context.ranges
+            ),
+        )
+    except ValueError as error:
+        raise NoValue(str(error)) from None
+
+
+def _with_keys(law: Node, values: Mapping[str, Node]) -> Node:
+    """A law with values in its parameters, but for the keys of `mean = ...`."""
+    parts = (
+        replace(part, parts=(part.parts[0], substituted(part.parts[1], values)))
+        if part.head is Head.RELATION
+        else substituted(part, values)
+        for part in law.parts
+    )
+    return replace(law, parts=tuple(parts))
+
+
+def _needed(left: Node, right: Node, context: Context) -> None:
+    """Raise NoValue, with what is missing, where nothing random is declared or named."""
+    nodes = [node for side in (left, right) for node in side.walk()]
+    named = any(n.head is Head.CALL and n.text in NAMES for n in nodes)
+    if not (context.random or named or any(n.text == "~" for n in nodes)):
+        raise NoValue("nothing random is declared: say what is, such as z ~ N(0, 1)")
+
+
+def _values(context: Context, *sides: Node) -> tuple[Expr, ...]:
+    roots = [*sides, *(variable.law for variable in context.variables)]
+    roots += [family.value for family in context.families]
+    names = set().union(*(free_names(root) for root in roots)) - set(CONSTANTS)
+    algebra = RandomAlgebra(context, names)
+    return tuple(algebra.expression(side) for side in sides)
+
+
+def _number(value: Expr) -> Number:
+    def enclosed() -> arb:
+        try:
+            return ball(value)
+        except NoEnclosure as error:
+            raise NoValue(str(error)) from None
+
+    return Number(None, enclosed, lambda: value)
+
+
+def _symbolic(a: Expr, sign: str, b: Expr) -> Finding:
+    """Both sides as expressions in declared symbols."""
+    value = typed(a)
+    if sign == "=":
+        if equal(a, b):
+            return Finding(Verdict.VERIFIED, value, "", RULE)
+        at = different(a, b)
+        if at:
+            return Finding(Verdict.REFUTED, value, f"differs at {at}", RULE)
+        return Finding(Verdict.UNDECIDED, value, "equality was neither proved nor refuted", RULE)
+    if sign in ("<", "<=", ">", ">="):
+        difference = a - b if sign in (">", ">=") else b - a
+        why = not_negative(difference, strict=sign in ("<", ">"))
+        if why:
+            return Finding(Verdict.VERIFIED, value, why, RULE)
+        return Finding(Verdict.UNDECIDED, value, "no certificate was found", RULE)
+    return Finding(Verdict.UNDECIDED, value, f"{sign} between formulas", RULE)
+
+
+def different(a: Expr, b: Expr) -> str:
+    """A point at which two expressions differ for certain."""
+    random = Random(SEED)
+    symbols = sorted(a.free_symbols | b.free_symbols, key=str)
+    for _ in range(POINTS):
+        point = {s: _value(s, random) for s in symbols}
+        try:
+            gap = ball(a.xreplace(point)) - ball(b.xreplace(point))
+        except (NoEnclosure, ZeroDivisionError):
+            continue
+        if not gap.contains(0):
+            return ", ".join(f"{symbol} = {value}" for symbol, value in point.items())
+    return ""
+
+
+def _value(symbol: Any, random: Random) -> Rational:
+    if symbol.is_integer:
+        return Rational(random.randint(2, 40))
+    return Rational(random.randint(1, 96), 97)  # below 1, so that it may be a probability
+
+
+def _hints(left: Node, sign: str, right: Node, context: Context, scope: Scope) -> Iterator[str]:
+    """What would make a refuted link true: another word, the std for a variance, m for n."""
+    ways: list[tuple[str, Node, Node, Context]] = []
+    for one, other, first in ((left, right, True), (right, left, False)):
+        for changed, said in _other_words(one):
+            ways.append((said, *((changed, other) if first else (other, changed)), context))
+    swapped = tuple(replace(v, law=_by_deviation(v.law)) for v in context.variables)
+    if swapped != context.variables:
+        told = "it would be right if N(mean, s) gave the std"
+        ways.append((told, left, right, replace(context, variables=swapped)))
+    names = sorted(free_names(right) & _declared_names(context))
+    for m, n in combinations(names[:MOST_SWAPPED], 2):
+        told = f"it would be right with {m} and {n} exchanged"
+        ways.append((told, left, _renamed(right, {m: n, n: m}), context))
+    for m in names[:MOST_SWAPPED]:
+        for n in sorted(_declared_names(context) - {m})[:MOST_SWAPPED]:
+            told = f"it would be right with {n} for {m}"
+            ways.append((told, left, _renamed(right, {m: n}), context))
+    for said, a, b, declared in ways:
+        try:
+            found = _judged(a, sign, b, declared, scope)
+        except NoValue:
+            continue
+        if found is not None and found.verdict is Verdict.VERIFIED:
+            yield said
+
+
+def _other_words(node: Node) -> Iterator[tuple[Node, str]]:
+    if node.head is not Head.EXPECTATION:
+        return
+    for word in OTHER_WORDS.get(node.text, ()):
+        inside = node.parts
+        if node.text == "E":
+            if inside[0].head is not Head.POWER or inside[0].parts[1].text != "2":
+                continue
+            inside = (inside[0].parts[0], *inside[1:])
+        asked = {"Var": "variance", "Std": "std", "E": "second moment"}[node.text]
+        yield replace(node, text=word, parts=inside), f"{SAID[word]}, not the {asked}"
+    if node.text == "Var":
+        square = Node(Head.POWER, (node.parts[0], Node(Head.NUMBER, (), "2")))
+        changed = replace(node, text="E", parts=(square, *node.parts[1:]))
+        yield changed, f"{SAID['E']}, not the variance"
+
+
+def _by_deviation(law: Node) -> Node:
+    """N(mean, v) read as N(mean, std = v)."""
+    if NAMES.get(law.text) != "normal" or len(law.parts) != 2:
+        return law
+    mean, spread = law.parts
+    if spread.head is Head.RELATION:
+        return law
+    key = Node(Head.NAME, (), "std")
+    return replace(law, parts=(mean, Node(Head.RELATION, (key, spread), "=")))
+
+
+def _declared_names(context: Context) -> set[str]:
+    found = {n for _, pair in context.ranges for end in pair for n in free_names(end)}
+    found |= {n for v in context.variables for part in v.law.parts for n in free_names(part)}
+    return found | {name for name, _ in context.signs}
+
+
+def _renamed(node: Node, names: dict[str, str]) -> Node:
+    if node.head is Head.NAME and plain(node) in names:
+        return Node(Head.NAME, (), names[plain(node)], node.start, node.end)
+    return replace(node, parts=tuple(_renamed(part, names) for part in node.parts))

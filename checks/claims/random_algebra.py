@@ -1,0 +1,230 @@
+"""Formulas with expectations, variances and probabilities of what the context declares.
+
+Functions of one variable go through Gaussian moments and the like, sums of random arrays through
+the expectation calculus. Names that are declared apart are independent.
+"""
+
+from typing import Any
+
+from sympy import Expr, Integer, Symbol, sqrt
+
+from varlaw.checks.claims.algebra import Algebra, symbol
+from varlaw.checks.claims.context import Context, Variable, declare
+from varlaw.checks.claims.definitions import free_names
+from varlaw.checks.claims.distributions import NAMES, Distribution, distribution
+from varlaw.checks.claims.functions import CONSTANTS, NoValue
+from varlaw.checks.claims.identities import positive_by_custom
+from varlaw.symbolic.arrays import Entry, Moment, RandomArray
+from varlaw.symbolic.formulas.tree import Chain, Head, Node, plain
+from varlaw.symbolic.language_functions import holds
+from varlaw.symbolic.ranges import Range
+from varlaw.symbolic.terms import Covariance, Expectation, IndexSum, Sum, Variance, is_random
+
+ORDERS = ("<", "<=", ">", ">=")
+
+
+class RandomAlgebra(Algebra):
+    """Formulas with the declared random variables and arrays in them."""
+
+    def __init__(self, context: Context, names: set[str]) -> None:
+        self.context = context
+        self.laws: dict[RandomArray, Distribution] = {}
+        self.arrays: dict[str, RandomArray] = {}
+        signs = dict(context.signs)
+        self.whole = {name for name, _ in context.ranges}
+        self.whole |= {index for v in context.variables for index in v.indices}
+        self.whole |= {index for family in context.families for index in family.indices}
+        ends = {n for _, pair in context.ranges for end in pair for n in free_names(end)}
+        made: dict[str, Any] = {}
+        for name in names | ends | self.whole:
+            if name in self.whole or name in ends:
+                made[name] = Symbol(name, integer=True, positive=True)
+            else:
+                by_custom = name in context.spreads or positive_by_custom(name)
+                made[name] = symbol(name, signs.get(name, by_custom))
+        super().__init__(made, context.log_base)
+
+    def _built(self, node: Node) -> Expr:
+        if node.head is Head.EXPECTATION:
+            return self.moment(node)
+        if node.head is Head.SUM:
+            return self.series(node)
+        if node.head is Head.INDICATOR:
+            return self.event(node.parts)
+        return super()._built(node)
+
+    def _name(self, node: Node) -> Expr:
+        whole = plain(node)
+        if (variable := self.context.variable(whole)) is not None and not variable.indices:
+            return self.entry(variable, ())
+        if (variable := self.context.variable(node.text)) is not None:
+            if len(variable.indices) != len(node.parts):
+                raise NoValue(f"{whole} has {len(node.parts)} indices, not as declared")
+            return self.entry(variable, node.parts)
+        family = self.context.family(whole) or self.context.family(node.text)
+        if family is not None:
+            return self.member(family.value, family.indices, node.parts)
+        return super()._name(node)
+
+    def entry(self, variable: Variable, indices: tuple[Node, ...]) -> Expr:
+        if variable.name not in self.arrays:
+            law = self.law(variable.law)
+            array = _array(f"v{len(self.arrays)}", law)
+            self.arrays[variable.name], self.laws[array] = array, law
+        return self.arrays[variable.name][tuple(self._built(index) for index in indices)]
+
+    def member(self, value: Node, names: tuple[str, ...], indices: tuple[Node, ...]) -> Expr:
+        """y[k] for the family y[j] = ..., with k in the place of j."""
+        if len(names) != len(indices):
+            raise NoValue("a name with another number of indices than declared")
+        found = self._built(value)
+        there = {
+            self.symbols[name]: self._built(index)
+            for name, index in zip(names, indices, strict=True)
+        }
+        return found.subs({old: new for old, new in there.items() if old != new})
+
+    def law(self, call: Node) -> Distribution:
+        """The distribution that a call names."""
+        given = []
+        for part in call.parts:
+            if part.head is Head.RELATION:
+                key, value = part.parts
+                given.append((plain(key), self._built(value)))
+            else:
+                given.append(("", self._built(part)))
+        return distribution(call.text, given)
+
+    def series(self, node: Node) -> Expr:
+        body, index, *ends = node.parts
+        name = plain(index)
+        if not ends:
+            found = dict(self.context.ranges).get(name)
+            if found is None:
+                raise NoValue(f"a sum over {name}, whose range is not declared")
+            ends = list(found)
+        if name not in self.symbols:
+            self.symbols = {**self.symbols, name: Symbol(name, integer=True, positive=True)}
+        low, high = (self._built(end) for end in ends)
+        try:
+            return Sum(self._built(body), (self.symbols[name], low, high))
+        except (TypeError, ValueError) as error:
+            raise NoValue(str(error)) from None
+
+    def event(self, relations: tuple[Node, ...]) -> Expr:
+        """1 where all relations hold, else 0."""
+        found: Expr = Integer(1)
+        for relation in relations:
+            if relation.head is Head.INDICATOR:
+                found *= self.event(relation.parts)
+                continue
+            if relation.head is not Head.RELATION or relation.text not in ORDERS:
+                raise NoValue("an event that is not given by < or >")
+            left, right = (self._built(side) for side in relation.parts)
+            found *= holds(left - right, relation.text)
+        return found
+
+    def moment(self, node: Node) -> Expr:
+        """An expectation, variance, deviation, covariance or probability as a value."""
+        given = [part for part in node.parts if part.head is Head.GIVEN]
+        conditions = [r for part in given for r in part.parts if r.text != "~"]
+        inner = self.local([r for part in given for r in part.parts if r.text == "~"])
+        what = [part for part in node.parts if part.head is not Head.GIVEN]
+        if what[0].head is Head.CALL and what[0].text in NAMES and len(what) == 1:
+            return self.of_law(node.text, inner.law(what[0]))
+        inner.look_for_undeclared((*what, *conditions))
+        where = inner.event(tuple(conditions)) if conditions else None
+        if node.text == "P":
+            return inner.mean(inner.event((what[0],)), where)
+        values = [inner._built(part) for part in what]
+        if node.text == "E":
+            return inner.mean(values[0], where)
+        second = values[1] if node.text == "Cov" else values[0]
+        found = inner.spread(values[0], second, where)
+        return sqrt(found) if node.text == "Std" else found
+
+    def look_for_undeclared(self, parts: tuple[Node, ...]) -> None:
+        """Raise NoValue for a name inside an expectation that may be random and may be a number."""
+        context = self.context
+        fixed = set(CONSTANTS) | self.whole | {name for name, _ in context.signs}
+        fixed |= {n for _, pair in context.ranges for end in pair for n in free_names(end)}
+        fixed |= {n for v in context.variables for part in v.law.parts for n in free_names(part)}
+        for part in parts:
+            for node in part.walk():
+                if node.head is not Head.NAME or plain(node) in fixed or node.text in fixed:
+                    continue
+                known = (context.variable, context.family)
+                if not any(find(name) for find in known for name in (plain(node), node.text)):
+                    raise NoValue(f"{plain(node)} is not declared, as random or as a number")
+
+    def local(self, laws: list[Node]) -> "RandomAlgebra":
+        """The same with the laws that an expectation names below it."""
+        if not laws:
+            return self
+        context = self.context
+        for relation in laws:
+            context = declare(context, Chain(relation.parts, (relation.text,)))
+        return RandomAlgebra(context, set(self.symbols))
+
+    def of_law(self, what: str, law: Distribution) -> Expr:
+        if law.kind == "iid":
+            raise NoValue("a distribution of which only moments are given")
+        mean, second = law.moment(1), law.moment(2)
+        if what == "E":
+            return mean
+        if what not in ("Var", "Std"):
+            raise NoValue(f"{what} of a distribution")
+        found = (second - mean**2).expand()
+        return found if what == "Var" else sqrt(found)
+
+    def spread(self, left: Expr, right: Expr, where: Expr | None) -> Expr:
+        single = self.single(left * right)
+        if where is None and (single is None or left == right) and single is None:
+            return self.normal(Variance(left) if left == right else Covariance(left, right))
+        return self.mean(left * right, where) - self.mean(left, where) * self.mean(right, where)
+
+    def mean(self, f: Expr, where: Expr | None) -> Expr:
+        """E[f], or E[f 1[where]]/P(where)."""
+        if where is not None:
+            chance = self.mean(where, None)
+            if chance == 0:
+                raise NoValue("a condition of probability zero")
+            return self.mean(f * where, None) / chance
+        if not is_random(f):
+            return f
+        entry = self.single(f)
+        if entry is None:
+            return self.normal(Expectation(f))
+        x = Symbol("x", real=True)
+        return self.laws[entry.array].mean_of(f.xreplace({entry: x}), x)
+
+    def single(self, f: Expr) -> Entry | None:
+        """The only random variable in something without sums, if its law is known."""
+        entries = f.atoms(Entry)
+        if len(entries) != 1 or f.has(IndexSum, Range):
+            return None
+        (entry,) = entries
+        return entry if self.laws[entry.array].kind != "iid" else None
+
+    def normal(self, head: Expr) -> Expr:
+        """The value by the expectation calculus. Raises NoValue where it leaves an expectation."""
+        from varlaw.symbolic.derivation import RuleError
+        from varlaw.symbolic.strategy import normal_form
+
+        try:
+            end = normal_form(head).end
+        except (RuleError, ValueError) as error:
+            raise NoValue(f"the expectation calculus does not cover it: {error}") from None
+        if end.has(Expectation, Moment) or is_random(end):
+            raise NoValue("it depends on moments that are not declared")
+        return end
+
+
+def _array(name: str, law: Distribution) -> RandomArray:
+    from varlaw.symbolic.arrays import DeclarationError
+    from varlaw.symbolic.declarations import random_array
+
+    try:
+        return random_array(name, **law.declared())
+    except DeclarationError as error:
+        raise NoValue(str(error).removeprefix(f"{name}: ")) from None

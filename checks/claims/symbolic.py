@@ -1,0 +1,171 @@
+"""Links over names without values: identities, inequalities, multiples of one another."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from flint import arb, fmpz
+
+from varlaw.checks.claims import identities
+from varlaw.checks.claims.algebra import Algebra, symbol
+from varlaw.checks.claims.compare import Finding, against_literal, number
+from varlaw.checks.claims.definitions import free_names
+from varlaw.checks.claims.functions import CONSTANTS, NoValue
+from varlaw.checks.claims.induction import by_induction
+from varlaw.checks.claims.literals import Literal, literal_of
+from varlaw.checks.claims.numbers import Scope
+from varlaw.checks.statistics import Verdict
+from varlaw.symbolic.formulas.tree import Head, Node
+
+ATOMS = (Head.NAME, Head.NUMBER, Head.DIGITS, Head.PERCENT, Head.INFINITY)
+COMPUTED = (Head.SUM, Head.PRODUCT, Head.INTEGRAL)  # nobody sets conditions with these
+WANTED = {">=": (0, 1), ">": (1,), "<=": (0, -1), "<": (-1,)}
+
+
+def names_of(*sides: Node) -> set[str]:
+    """The names without a value of their own."""
+    return set().union(*map(free_names, sides)) - set(CONSTANTS)
+
+
+def decided(
+    left: Node,
+    sign: str,
+    right: Node,
+    scope: Scope,
+    signs: Mapping[str, bool],
+    insist: bool = False,
+) -> Finding | None:
+    """The verdict on a link over names; None where it may be meant as a condition on them.
+
+    `signs` says of names whether they are positive. A link that is part of a longer derivation, or
+    that uses definitions, is no condition: `insist`.
+    """
+    names = names_of(left, right)
+    positive = {name: signs.get(name, identities.positive_by_custom(name)) for name in names}
+    if sign in ("=", "~="):
+        multiple = _multiple(left, right, sign, positive, scope)
+        if multiple is not None:
+            return multiple
+    if sign == "~=" or sign == "!=":
+        return None
+    seen = identities.sampled(left, right, positive, scope)
+    if not seen.clear:
+        raise NoValue("the sides have no values at random points")
+    wanted = WANTED.get(sign, (0,))
+    if not seen.signs <= {0, *wanted}:
+        return _failed(left, sign, right, scope, positive, seen, insist)
+    why = _proof(left, sign, right, positive, scope)
+    about = identities.names_shown(positive)
+    if why:
+        return Finding(Verdict.VERIFIED, "", f"{why}, {about}", "normal form or certificate")
+    if not insist and not _claims(left, right):
+        return None
+    told = f"holds at {seen.clear} random points, {about}, but no proof was found"
+    return Finding(Verdict.UNDECIDED, "", told)
+
+
+def _proof(left: Node, sign: str, right: Node, positive: Mapping[str, bool], scope: Scope) -> str:
+    algebra = Algebra(
+        {name: symbol(name, above) for name, above in positive.items()}, scope.log_base
+    )
+    if sign == "=" and by_induction(left, right, algebra):
+        return "induction over the last term"
+    try:
+        a, b = algebra.expression(left), algebra.expression(right)
+    except NoValue:
+        return ""
+    if sign == "=":
+        return "exact normal form" if identities.equal(a, b) else ""
+    difference = a - b if sign in (">", ">=") else b - a
+    return identities.not_negative(difference, strict=sign in ("<", ">"))
+
+
+def _failed(
+    left: Node,
+    sign: str,
+    right: Node,
+    scope: Scope,
+    positive: Mapping[str, bool],
+    seen: identities.Sampled,
+    insist: bool,
+) -> Finding | None:
+    """A link that fails at some point: refuted, unless it may be a condition."""
+    if not _claims(left, right):
+        return None
+    wanted = WANTED.get(sign, (0,))
+    bad = next(side for side in sorted(seen.points) if side not in (0, *wanted))
+    at = identities.shown(seen.points[bad])
+    if not all(positive.values()):
+        above = dict.fromkeys(positive, True)
+        inner = identities.sampled(left, right, above, scope)
+        if inner.clear and inner.signs <= {0, *wanted}:
+            told = f"fails at {at}, but not for positive names: say which are positive"
+            return Finding(Verdict.UNDECIDED, "", told)
+    a, b = names_of(left), names_of(right)
+    one_sided = len(seen.signs - {0}) == 1 and 0 not in seen.signs
+    computed = any(node.head in COMPUTED for side in (left, right) for node in side.walk())
+    if sign == "=" and not (insist or (a == b and (one_sided or seen.constant or computed))):
+        return None
+    value = f"fails at {at}"
+    return Finding(
+        Verdict.REFUTED, "", f"{value} ({identities.names_shown(positive)})", "counter-example"
+    )
+
+
+def _claims(left: Node, right: Node) -> bool:
+    """Whether a relation says something of its sides: both compound, with a name in common."""
+    return compound(left, right) and bool(names_of(left) & names_of(right))
+
+
+def compound(*sides: Node) -> bool:
+    """Whether no side is a bare name or number."""
+    return all(side.head not in ATOMS for side in sides)
+
+
+def _multiple(
+    left: Node, right: Node, sign: str, positive: Mapping[str, bool], scope: Scope
+) -> Finding | None:
+    r"""A link such as \sigma/\sqrt2 = 0.7071\dots\sigma: the quotient is a number, with digits."""
+    for one, other in ((left, right), (right, left)):
+        found = _decimal_times(other)
+        if found is None:
+            continue
+        literal, rest = found
+        quotient = Node(Head.DIVIDE, (one, rest))
+        if not _constant(quotient, positive, scope):
+            return None
+        point = {name: arb(fmpz(k + 2)) for k, name in enumerate(sorted(positive))}
+        inner = Scope({**scope.values, **point}, scope.log_base)
+        return against_literal(number(quotient, inner), literal, sign)
+    return None
+
+
+def _decimal_times(node: Node) -> tuple[Literal, Node] | None:
+    """The only decimal among the factors of a product over names, and the other factors."""
+    if node.head is not Head.MULTIPLY or not names_of(node):
+        return None
+    decimals = [part for part in node.parts if _is_decimal(part)]
+    if len(decimals) != 1:
+        return None
+    literal = literal_of(decimals[0])
+    others = tuple(part for part in node.parts if part is not decimals[0])
+    rest = others[0] if len(others) == 1 else Node(Head.MULTIPLY, others)
+    return None if literal is None else (literal, rest)
+
+
+def _is_decimal(node: Node) -> bool:
+    return node.head is Head.DIGITS or (node.head is Head.NUMBER and "." in node.text)
+
+
+def _constant(quotient: Node, positive: Mapping[str, bool], scope: Scope) -> bool:
+    from sympy import cancel, together
+
+    made: dict[str, Any] = {name: symbol(name, above) for name, above in positive.items()}
+    algebra = Algebra(made, scope.log_base)
+    try:
+        found = algebra.expression(quotient)
+    except NoValue:
+        return False
+    symbols = set(made.values())
+    return not (found.free_symbols & symbols) or not (
+        cancel(together(found)).free_symbols & symbols
+    )

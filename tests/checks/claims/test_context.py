@@ -1,0 +1,113 @@
+"""Expectations by what the context declares, against closed forms and published figures."""
+
+import pytest
+
+from varlaw.checks.claims.context import read_context
+from varlaw.checks.claims.decide import judge_chain
+from varlaw.checks.claims.verdict import Judgement
+from varlaw.symbolic.formulas.reader import read_plain
+
+STANDARD = "z ~ N(0, 1)"
+LAYER = (
+    "x[i] ~ iid(second_moment = q) for i = 1..m",
+    "w[i,j] ~ iid(mean = 0, var = s2)",
+    "y[j] = sum_i x[i] w[i,j]",
+    "n > 0",
+)
+SCORES = (
+    "q[i] ~ iid(mean = 0, var = 1) for i = 1..d",
+    "k[i] ~ iid(mean = 0, var = 1)",
+    "s = sum_i q[i] k[i]",
+)
+
+
+def judged(text: str, *lines: str) -> Judgement:
+    context = read_context(lines)
+    assert not context.problems
+    return judge_chain(read_plain(text).chains[0], context)[-1]
+
+
+@pytest.mark.parametrize(
+    ("lines", "text", "expected"),
+    [
+        ((STANDARD,), "E[gelu(z)^2] = 0.42522", "verified"),
+        ((STANDARD,), "E[gelu(z)^2] = 0.42524", "refuted"),
+        ((STANDARD,), "E[gelu(z)^2] = 1/3 + sqrt(3)/(6 pi)", "verified"),
+        ((STANDARD,), "E[gelu(z)^2] = 1/3 + sqrt(3)/(5 pi)", "refuted"),
+        ((STANDARD,), "E[tanh(z)^2] = 0.39429449039784", "verified"),
+        ((STANDARD,), "E[tanh(z)^2] = 0.39429449039786", "refuted"),
+        ((STANDARD,), "E[z^2 | abs(z) < 2] = 0.7737413", "verified"),
+        ((STANDARD,), "Var[z | -2 < z < 2] = 0.7737413", "verified"),
+        ((STANDARD,), "E[relu(z)^2] = 1/2", "verified"),
+        ((STANDARD,), "Var(relu(z)) = 1/2 - 1/(2 pi)", "verified"),
+        ((STANDARD,), "Var(relu(z)) = 1/2", "refuted"),
+        ((STANDARD,), "P(abs(z) < 1) = 0.6827", "verified"),
+        ((STANDARD,), "E[1/z] = 0", "undecided"),
+        ((STANDARD,), "E[exp(z^2)] = 3", "undecided"),
+        ((STANDARD,), "E[w^2] = 3", "undecided"),
+        (LAYER, "E[y[j]^2] = m q s2", "verified"),
+        (LAYER, "E[y_j^2] = m q s2", "verified"),
+        (LAYER, "E[y[j]^2] = n q s2", "refuted"),
+        (LAYER, "E[y[j]^2] = m q s2^2", "refuted"),
+        (LAYER, "Var(y[j]) = m q s2", "verified"),
+        (LAYER, "E[y[j]] = 0", "verified"),
+        (LAYER, "E[y[j]^2] = m q v", "undecided"),  # v is not declared
+        ((*LAYER, "m = 10; q = 2; s2 = 1/20"), "E[y[j]^2] = 1.0", "verified"),
+        ((*LAYER, "m = 10; q = 2; s2 = 1/20"), "E[y[j]^2] = 1.2", "refuted"),
+        (SCORES, "Var(s) = d", "verified"),
+        (SCORES, "Var(s/sqrt(d)) = 1", "verified"),
+        (SCORES, "Var(s/d) = 1", "refuted"),
+        ((), "Var(U(-a, a)) = a^2/3", "verified"),
+        ((), "Var(U(-a, a)) = a^2/12", "refuted"),
+        ((), "Std(N(0, 4)) = 2", "verified"),
+        (("u ~ U(0, 1)",), "E[u | u > 1/2] = 3/4", "verified"),
+        (("u ~ U(0, 1)",), "E[exp(u)] = 1.71828", "verified"),
+        (("u ~ U(-a, a)", "a > 0"), "E[u^4] = a^4/5", "verified"),
+        (("b ~ Bernoulli(p)",), "Var(b) = p (1 - p)", "verified"),
+        (("b ~ Bernoulli(p)",), "Var(b) = p", "refuted"),
+        (("r ~ Rademacher()",), "E[relu(r)] = 1/2", "verified"),
+        (("t ~ truncated(0, 1, -2, 2)",), "Var(t) = 0.7737413", "verified"),
+        # Var(XY) = 61 and not 36 for X ~ N(1, 4), Y ~ N(-2, 9), independent
+        (("X ~ N(1, 4); Y ~ N(-2, 9)",), "Var(X Y) = 61", "verified"),
+        (("X ~ N(1, 4); Y ~ N(-2, 9)",), "Var(X Y) = 36", "refuted"),
+        (("z ~ N(mu, v)", "mu real"), "E[z^2] = mu^2 + v", "verified"),
+        (("z ~ N(mu, v)", "mu real"), "E[z^2] = v", "refuted"),
+    ],
+)
+def test_expectations(lines: tuple[str, ...], text: str, expected: str) -> None:
+    assert str(judged(text, *lines).verdict) == expected
+
+
+@pytest.mark.parametrize(
+    ("lines", "text", "hint"),
+    [
+        ((STANDARD,), "Var[z | -2 < z < 2] = 0.87962566", "this is the std, not the variance"),
+        ((STANDARD,), "Var(relu(z)) = 1/2", "this is the second moment, not the variance"),
+        (("w ~ N(0, 0.02)",), "Var(w) = 0.0004", "if N(mean, s) gave the std"),
+        (SCORES, "Std(s) = d", "this is the variance, not the std"),
+        (LAYER, "E[y[j]^2] = n q s2", "right with m for n"),
+    ],
+)
+def test_refuted_links_say_which_slip_it_is(lines: tuple[str, ...], text: str, hint: str) -> None:
+    found = judged(text, *lines)
+    assert str(found.verdict) == "refuted"
+    assert hint in found.reason
+
+
+def test_the_second_parameter_of_a_normal_law_is_the_variance() -> None:
+    assert str(judged("Std(w) = 0.02", "w ~ N(0, std=0.02)").verdict) == "verified"
+    assert str(judged("Std(w) = 0.02", "w ~ N(0, 0.02)").verdict) == "refuted"
+
+
+@pytest.mark.parametrize(
+    "line", ["z ~", "3 ~ N(0, 1)", "z ~ 4", "x = x + 1", "what is this", "a, b > 0", "f(x) = 2"]
+)
+def test_lines_that_declare_nothing_are_told(line: str) -> None:
+    assert [text for text, _ in read_context([line]).problems] == [line]
+
+
+@pytest.mark.parametrize(
+    "law", ["Q(1)", "N(0, 1, 2, 3)", "N(0, -1)", "U(2, 1)", "Bernoulli(2)", "N(0, var=1, var=2)"]
+)
+def test_laws_that_are_none_leave_the_link_undecided(law: str) -> None:
+    assert str(judged("E[z^2] = 1", f"z ~ {law}").verdict) == "undecided"

@@ -1,0 +1,218 @@
+"""Links of real documents, typed as formulas: true ones verified, their mutations refuted."""
+
+import pytest
+
+from varlaw.checks.claims.context import Context, read_context
+from varlaw.checks.claims.decide import judge_chain
+from varlaw.checks.claims.definitions import gathered
+from varlaw.checks.claims.verdict import Judgement
+from varlaw.symbolic.formulas.reader import read_formula, read_plain
+
+GAMMA = r"\gamma = \frac{\int_{-2}^2 e^{-x^2/2}x^2 dx}{\int_{-2}^2 e^{-x^2/2} dx}"
+XAVIER = r"a = \sqrt{6/(n_{in}+n_{out})}"
+HE = r"a = \mathrm{gain}\sqrt{3/n_{in}}"
+BELOW = r"2^{-L/2} < 10^{-38} \Rightarrow L > "
+SELU = (
+    "alpha = sqrt(2/pi) / (sqrt(e) erfc(1/sqrt(2)) - 1) * (-1)",
+    "lambda = (1/2 + alpha^2 (e^2 erfc(sqrt(2))/2 - sqrt(e) erfc(1/sqrt(2)) + 1/2))^(-1/2)",
+)
+
+
+def judged(*texts: str, context: Context | None = None) -> list[Judgement]:
+    """The judgements on the last text; those before it are earlier in the document."""
+    chains = [chain for text in texts for chain in read_formula(text).chains]
+    known = gathered(chains)
+    return judge_chain(chains[-1], context or Context(), known.at(len(chains) - 1))
+
+
+def verdict(*texts: str, context: Context | None = None) -> str:
+    """The verdict on the last link of the last text."""
+    return str(judged(*texts, context=context)[-1].verdict)
+
+
+# A true link, and what may be done to its last part so that it is false.
+LINKS = [
+    ((r"0.02/1.1368472 \approx 0.0176",), ["0.0178", "0.0174"]),
+    ((r"1/\sqrt{768} \approx 0.0361",), ["0.0363", "0.0359"]),
+    ((r"\sigma = \sqrt{2/768} \approx 0.051",), ["0.053", "0.049"]),
+    ((r"\sigma = \sqrt{2/(768+768)} \approx 0.036",), ["0.038", "0.034"]),
+    ((GAMMA + r"=0.7737413\dots",), [r"0.7737415\dots", r"0.7737411\dots"]),
+    (
+        (GAMMA, r"\frac{\sigma}{\sqrt{\gamma}} = 1.1368472\dots\sigma"),
+        [r"1.1368474\dots\sigma", r"1.1368470\dots\sigma", r"1.2924216\dots\sigma"],
+    ),
+    (
+        (
+            r"\int_{-\infty}^{\infty} \frac{e^{-x^2/2}}{\sqrt{2\pi}}\text{sigmoid}(x)^2 dx"
+            r"= 0.2933790\dots",
+        ),
+        [r"0.2933792\dots", r"0.2933788\dots", r"0.5416447\dots"],
+    ),
+    ((r"(m+n)^2/4 \geq mn",), ["m^2", "n^2", "2mn"]),
+    ((r"\frac{m^2+n^2}{m+n} \geq \frac{m+n}{2}",), ["m+n"]),
+    ((r"\frac{m^2+n^2}{m+n} \geq \frac{m+n}{2}\geq \sqrt{mn}",), [r"\sqrt{m^2}", r"\sqrt{2mn}"]),
+    ((r"0.9^{50} \approx 0.005",), ["0.007", "0.003"]),
+    ((r"1.1^{50} \approx 117",), ["119", "115"]),
+    ((r"2^{-20} \approx 10^{-6}",), ["10^{-8}", "10^{-4}"]),
+    (
+        (HE, r"a^2/3 = \mathrm{gain}^2/n_{in}"),
+        [r"\mathrm{gain}^2/n_{out}", r"\mathrm{gain}/n_{in}"],
+    ),
+    (
+        (XAVIER, r"\mathrm{Var}(U(-a,a)) = a^2/3 = 6/(3(n_{in}+n_{out}))"),
+        ["8/(3(n_{in}+n_{out}))", "6/(3(n_{in}+n_{in}))"],
+    ),
+    ((r"6/(3(n_{in}+n_{out})) = 2/(n_{in}+n_{out})",), ["4/(n_{in}+n_{out})"]),
+    (
+        (XAVIER, r"a^2/3 = 6/(3(n_{in}+n_{out})) = 2/(n_{in}+n_{out})"),
+        ["4/(n_{in}+n_{out})", "2/(2n_{in})", "2/(n_{in}+n_{in})"],
+    ),
+    ((r"\mathrm{Var}(U(-a,a)) = a^2/3",), ["a^2/5", r"a/\sqrt{3}", "a^2/12"]),
+    ((r"2\cdot 38\log_2 10 \approx 252",), ["254", "250"]),
+    ((r"\sigma \approx 1.5/\sqrt{512} \approx 0.066",), ["0.068", "0.064"]),
+    ((r"\sqrt{2/512} \approx 0.0625",), ["0.0627", "0.0623"]),
+    ((r"0.02/\sqrt{12} = 0.005774",), ["0.005776", "0.005772"]),
+]
+
+
+@pytest.mark.parametrize(("texts", "wrong"), LINKS, ids=lambda value: str(value)[-40:])
+def test_true_links_are_verified_and_their_mutations_refuted(
+    texts: tuple[str, ...], wrong: list[str]
+) -> None:
+    assert verdict(*texts) == "verified"
+    *before, last = texts
+    sign = max(last.rfind(mark) + len(mark) for mark in ("=", r"\approx", r"\geq") if mark in last)
+    for other in wrong:
+        assert verdict(*before, f"{last[:sign]} {other}") == "refuted", other
+
+
+def test_an_implication_whose_bound_is_right_too_low_and_too_high() -> None:
+    def second(bound: str) -> str:
+        return str(judged(BELOW + bound)[1].verdict)
+
+    assert second(r"2\cdot 38\log_2 10") == "verified"
+    assert second(r"2\cdot 36\log_2 10") == "loose"
+    assert second(r"2\cdot 40\log_2 10") == "refuted"
+    assert second(r"252.47") == "refuted"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (r"\lambda=1.0507\dots", "verified"),
+        (r"\lambda=1.0509\dots", "refuted"),
+        (r"\alpha=1.6732\dots", "verified"),
+        (r"\alpha=1.6732", "loose"),
+        (r"\alpha=1.6734\dots", "refuted"),
+    ],
+)
+def test_names_are_claims_where_the_context_gives_their_values(text: str, expected: str) -> None:
+    context = read_context(SELU)
+    assert not context.problems
+    assert verdict(text, context=context) == expected
+    assert verdict(text) == "None"
+
+
+NO_CLAIMS = [
+    r"\sigma = 0.02", r"c \approx 1", r"m \neq n", r"m < n", r"x > 0", r"d \to 4d", r"W^{(1)} = 0",
+    r"\sigma_f^2 \propto 1/(2L)", r"x \sim \mathcal{N}(0, 1)", r"W \in X",
+    r"n_{in}\sigma^2 = 1", r"x_{t+1} = x_t + F_t(x_t)", r"f(x) = x^2", r"\ell \ll n",
+    r"n\sigma^2 = m\tau^2",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", NO_CLAIMS)
+def test_definitions_conditions_and_arrows_are_no_claims(text: str) -> None:
+    assert verdict(text) == "None"
+
+
+def test_a_chain_without_its_first_side() -> None:
+    found = judged(r"\approx 3/2 = 1.5 = 1.6")
+    assert [str(one.verdict) for one in found] == ["verified", "refuted"]
+    assert not judged(r"\approx \log K")
+
+
+def test_two_definitions_of_a_name_leave_a_link_undecided_unless_it_is_true() -> None:
+    link = r"a^2/3 = 6/(3(n_{in}+n_{out}))"
+    assert verdict(XAVIER, HE, link) == "verified"
+    wrong = r"a^2/3 = 1/n_{out}"
+    assert verdict(XAVIER, HE, wrong) == "refuted"
+    far = ["b_{1} = 3"] * 9
+    assert verdict(XAVIER, HE, *far, wrong) == "undecided"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("t = (m+n)/(m^2+n^2)", "verified"),
+        ("t = (m+n)/(m^2+m^2)", "refuted"),
+        ("t = 2/(m+n)", "refuted"),
+    ],
+)
+def test_the_place_of_a_minimum_that_the_context_declares(text: str, expected: str) -> None:
+    context = read_context(["t minimises (m t - 1)^2 + (n t - 1)^2"])
+    assert not context.problems
+    assert verdict(text, context=context) == expected
+    assert verdict(text) == "None"
+
+
+def test_another_value_of_a_name_is_no_false_claim() -> None:
+    known = r"\gamma = \sqrt{2}/2"
+    assert verdict(known, r"\gamma \approx 0.7071") == "verified"
+    assert verdict(known, r"\gamma = 0.9") == "None"
+
+
+def test_what_is_assumed_for_a_moment_defines_nothing() -> None:
+    assert verdict("W = 0", "x + 2W = x") != "verified"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (r"\sqrt{8} = 2\sqrt{2}", "verified"),
+        (r"\sqrt{8} = 2\sqrt{3}", "refuted"),
+        (r"\log 8 = 3 \log 2", "verified"),
+        (r"\int_0^1 x^2 dx = 1/3", "verified"),
+        (r"\int_0^{\infty} x e^{-x} dx = 1", "verified"),
+        (r"\int_{-\infty}^{\infty} e^{-x^2/2} dx = \sqrt{2\pi}", "verified"),
+        (r"\int_{-\infty}^{\infty} e^{-x^2/2} dx = \sqrt{\pi}", "refuted"),
+        (r"\sum_{k=1}^{10} k^2 = 385", "verified"),
+        (r"\sum_{k=1}^{10} k^2 = 386", "refuted"),
+        (r"\sum_{k=1}^{n} k = n(n+1)/2", "verified"),
+        (r"\sum_{k=1}^{n} k^2 = n(n+1)(2n+1)/6", "verified"),
+        (r"\sum_{k=1}^{n} k = n(n-1)/2", "refuted"),
+        (r"\sum_{k=0}^{n} r^k = (1 - r^{n+1})/(1 - r)", "verified"),
+        (r"\sum_{k=0}^{n} r^k = (1 - r^n)/(1 - r)", "refuted"),
+        (r"5! = 120", "verified"),
+        (r"\prod_{k=1}^{5} k = 121", "refuted"),
+        (r"1/2^{99} = 1/2^{98}", "refuted"),
+        (r"\frac{1}{2004!} = \frac{1}{2006!}", "refuted"),
+        (r"\sqrt{x^2} = |x|", "verified"),
+        (r"\frac{m^2-n^2}{m-n} = m+n", "verified"),
+        (r"(m+n)^2 = m^2 + 2mn + n^2", "verified"),
+        (r"(m+n)^2 = m^2 + 3mn + n^2", "refuted"),
+        (r"\int_{-1}^{1} \frac{1}{x} dx = 0", "undecided"),
+        (r"\sqrt{-1} = 1", "undecided"),
+        (r"\frac{1}{0} = \frac{2}{0}", "undecided"),
+        (r"\max(2, 3) = 3", "verified"),
+        (r"\text{gelu}(1) \approx 0.841", "verified"),
+        (r"\text{selu}(-1) \approx -1.1113", "verified"),
+    ],
+)
+def test_closed_links_and_identities(text: str, expected: str) -> None:
+    assert verdict(text) == expected
+
+
+def test_an_identity_that_needs_a_sign_says_so() -> None:
+    found = judged(r"\sqrt{x^2} = 1 x")[-1]
+    assert str(found.verdict) == "undecided"
+    assert "positive" in found.reason
+    declared = read_context(["x > 0"])
+    assert verdict(r"\sqrt{x^2} = 1 x", context=declared) == "verified"
+
+
+@pytest.mark.parametrize("text", ["E[z^2] = 1", "P(z > 0) = 1/2"])
+def test_without_a_context_it_is_said_what_is_missing(text: str) -> None:
+    (found,) = judge_chain(read_plain(text).chains[0])
+    assert str(found.verdict) == "undecided"
+    assert "z ~ N(0, 1)" in found.reason
