@@ -48,6 +48,11 @@ FUNCTIONS = [
     (r"F_t(x_t) + \text{Norm}(x + y)", "F_t(x_t) + Norm(x + y)"),
     ("f(x + 1) + g(f(x))", "f(x + 1) + g(f(x))"),
     (r"f = \mathrm{relu}", "f = relu"),
+    ("||x||^2 |a||b|", "||(x)||^2*abs(a)*abs(b)"),
+    (r"\log{\left(x \right)} y", "log(x)*y"),
+    (r"\mathrm{relu}'(z)^2 + f''(x)", "relu'(z)^2 + f''(x)"),
+    (r"p(x)\log p(x)", "p(x)*log(p(x))"),
+    (r"2\pi(1+x)", "2*pi*(1 + x)"),
     ("2(m+n) + (a+b)(a-b)", "2*(m + n) + (a + b)*(a - b)"),
     ("n(n+1)/2", "n*(n + 1)/2"),
     ("n! = n (n-1)!", "n! = n*(n - 1)!"),
@@ -60,6 +65,7 @@ OPERATORS = [
     (r"\int_0^1\int_0^1 xy\,dx\,d\theta", "(int_{0}^{1} ((int_{0}^{1} (x*y) dx)) dtheta)"),
     (r"\sum_{i=1}^{n_{in}} w_i x_i + b", "(sum_{i = 1}^{n_in} (w_i*x_i)) + b"),
     (r"\frac1n\sum_i \sum_j a_{ij}", "1/n*(sum_{i} ((sum_{j} (a_{i, j}))))"),
+    (r"\sum_i x_i + \sum_i y_i", "(sum_{i} (x_i)) + (sum_{i} (y_i))"),
     (r"\sum_{i,j} a_i", "(sum_{i} ((sum_{j} (a_i))))"),
     (r"\prod_{\ell=1}^{L} \tfrac12 n_\ell", "(prod_{ell = 1}^{L} (1/2*n_ell))"),
     (r"\lim_{n\to\infty} (1+1/n)^n = e", "(lim_{n -> oo} ((1 + 1/n)^n)) = e"),
@@ -120,6 +126,23 @@ def test_what_authors_write_is_read(text: str, expected: str) -> None:
         (r"\sin^{-1} x", "inverse"),
         (r"\sum_i x_i + y_i", "does the sum go on"),
         (r"\prod_i a_i c", "how far"),
+        (r"\sum_i x_i \sum_i y_i", "an index that a sum inside has"),
+        (r"\ln 2 x", "how far"),
+        (r"3\frac12", "mixed number"),
+        ("n!!", "double factorial"),
+        (r"e^{i\pi} + 1 = 0", "imaginary"),
+        (r"W^{(l+1)}", "a label or a power"),
+        ("x_{(1)}", "subscript in brackets"),
+        ("x^{in}", "a word or a product"),
+        (r"x^{\text{out}}", "a word as a superscript"),
+        ("{a+b}c", "braces that nobody sees"),
+        ("x/{yz}", "braces that nobody sees"),
+        (r"\int_0^1 dx\int_0^x dy", "behind the differential"),
+        ("|||x|||", "three bars"),
+        (r"\mathrm{Var} X", "expectation without brackets"),
+        ("p = 5%", "% without its backslash"),
+        (r"a = b \\ c", "only some members"),
+        (r"\begin{aligned} a &= b \\ -c &= d \end{aligned}", "begins with minus"),
         (r"\sum x_i", "without its index"),
         (r"\sum_{i\ne j} x_i", "over a condition"),
         (r"\sum_i n_{in} x_i", "index inside a word"),
@@ -166,6 +189,7 @@ def test_variables_of_the_caller_are_no_functions() -> None:
     assert shown("m(n+1)", variables={"m"}) == "m*(n + 1)"
     assert shown("n_{in}(n+1)", variables={"n_in"}) == "n_in*(n + 1)"
     assert shown("c^T", variables={"T"}) == "c^T"
+    assert shown("2lr + abc", variables={"lr", "a", "b", "c"}) == "2*lr + a*b*c"
 
 
 def test_the_rows_of_a_multline_are_one_formula() -> None:
