@@ -6,7 +6,7 @@ a search for a closer stops at the next opener of its kind.
 """
 
 import re
-from bisect import bisect_left
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -216,7 +216,7 @@ class _Scanner:
         if self.syntax.code == "none" or (self.syntax.code == "text" and run == 2):
             return start + run  # ``quoted'' in plain text
         others = self._backquotes[run]
-        following = bisect_left(others, start) + 1
+        following = bisect_right(others, start)
         if following == len(others):
             return start + run
         close = others[following]
