@@ -196,7 +196,9 @@ def test_what_would_swallow_the_rest_is_reported(text: str, message: str, suffix
     assert message in problem.message
 
 
-@pytest.mark.parametrize("text", ["costs $5.", "> ```\n> a\n> ```\n", "```\na\n```", r"\[x] a"])
+@pytest.mark.parametrize(
+    "text", ["costs $5.", "> ```\n> a\n> ```\n", "```\na\n```", r"\[x] a", r"f(a\[, b\[, c]])"]
+)
 def test_nothing_to_report(text: str) -> None:
     assert not read(text).problems
 
