@@ -168,7 +168,7 @@ class _Scanner:
 
     def _dollar(self, start: int) -> int:
         if self.text.startswith("`", start + 1) and self.syntax.code == "any":
-            quoted = self.text.find("`$", start + 2, start + 10_000)  # GitHub's $`x`$
+            quoted = self.text.find("`$", start + 2, start + 1000)  # GitHub's $`x`$
             if quoted >= 0 and "\n" not in self.text[start:quoted]:
                 self._add(Kind.INLINE, (start + 2, quoted), (start, quoted + 2))
                 return quoted + 2
@@ -225,7 +225,7 @@ class _Scanner:
         close = others[following]
         if self.text[max(start - 6, 0) : start] == "{math}":  # MyST's {math}`x`
             self._add(Kind.INLINE, (start + run, close), (start, close + run))
-        if self.syntax.code == "text" and run == 1 and "\n" in self.text[start:close][:1000]:
+        if self.syntax.code == "text" and run == 1 and "\n" in self.text[start:close]:
             return start + run
         return close + run
 

@@ -109,4 +109,4 @@ def test_time_is_linear(piece: str, suffix: str) -> None:
         read_document("x", data, suffix=suffix)
         return time.process_time() - start
 
-    assert seconds(80_000) < max(9 * seconds(20_000), 0.2)
+    assert seconds(40_000) < max(9 * seconds(10_000), 0.2)
