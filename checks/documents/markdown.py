@@ -21,7 +21,7 @@ _FRONT_MATTER = re.compile(r"---[ \t]*[\r\n]")
 _FRONT_MATTER_END = re.compile(r"[\r\n](?:---|\.\.\.)[ \t]*(?=[\r\n]|\Z)")
 _DIRECTIVE = re.compile(r"\{([\w:-]+)\}")
 _OPTIONS = re.compile(
-    r"(?:[ \t]*:[\w-]+:[^\r\n]*(?:[\r\n]|\Z))+|---[\r\n].*?[\r\n]---[ \t]*[\r\n]", re.S
+    r"(?:[ \t]*:[\w-]+:[^\r\n]*(?:[\r\n]|\Z))+|---[\r\n].*?[\r\n]---[ \t]*[\r\n]", re.DOTALL
 )
 _COLON_MATHS = re.compile(r":{3,}[ \t]*\{math\}[^\r\n]*[\r\n](.*?)[\r\n]:{3,}", re.DOTALL)
 # Directives of MyST that hold Markdown; the others hold code or data.
