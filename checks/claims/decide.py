@@ -30,6 +30,8 @@ NO_CLAIM = {
 IMPLIES = ("=>", "<=>")
 SHAPES = (Head.WORD, Head.TUPLE, Head.NORM, Head.GIVEN, Head.RELATION, Head.LIMIT)
 CLOSED = (Head.EXPECTATION, Head.NAME, Head.CASES, Head.INDICATOR)
+OTHER_BASES = (10, 2)  # of logarithms that are written without one
+ELEMENTARY = ("exp", "log", "ln", "sin", "cos", "tan", "sinh", "cosh", "tanh", "erf", "erfc")
 MOST_WAYS = 16
 
 
@@ -82,7 +84,11 @@ def _no_claim(chain: Chain, place: int, context: Context, known: Definitions) ->
 def _named(chain: Chain, place: int, context: Context) -> bool:
     """Whether the left side is a name that no context and no earlier side gives a value."""
     name = chain.sides[place]
-    if name.head is not Head.NAME or chain.between[place] not in ("=", "~=", "eqq"):
+    if (
+        name.head is not Head.NAME
+        or plain(name) == "pi"
+        or chain.between[place] not in ("=", "~=", "eqq")
+    ):
         return False
     stands = place > 0 and chain.between[place - 1] in DEFINES
     return not stands and not context.settles(plain(name))
@@ -91,7 +97,7 @@ def _named(chain: Chain, place: int, context: Context) -> bool:
 def _defines(chain: Chain, place: int, context: Context, known: Definitions) -> bool:
     """Whether a link says what a name is, and nothing that could be wrong."""
     left, _, right = chain.links[place]
-    if left.head is Head.CALL:
+    if left.head is Head.CALL and left.text not in ELEMENTARY:
         return all(part.head is Head.NAME for part in left.parts) and len(names_of(left)) > 0
     if left.head is not Head.NAME or context.settles(plain(left)):
         return False
@@ -157,6 +163,30 @@ def _remembered(
     insist: bool,
 ) -> Finding | None:
     """The verdict on a link without random variables; documents say many of them twice."""
+    found = _with_base(left, sign, right, log_base, signs, insist)
+    natural = log_base is None and any(
+        node.head is Head.CALL and node.text == "log" and len(node.parts) == 1
+        for side in (left, right)
+        for node in side.walk()
+    )
+    if found is None or found.verdict is not Verdict.REFUTED or not natural:
+        return found
+    for base in OTHER_BASES:
+        other = _with_base(left, sign, right, base, signs, insist)
+        if other is not None and other.verdict is Verdict.VERIFIED:
+            told = f"log is natural here; to base {base} it would be right"
+            return Finding(Verdict.UNDECIDED, found.value, told)
+    return found
+
+
+def _with_base(
+    left: Node,
+    sign: str,
+    right: Node,
+    log_base: int | None,
+    signs: tuple[tuple[str, bool], ...],
+    insist: bool,
+) -> Finding | None:
     scope = Scope(log_base=log_base)
     try:
         if not names_of(left, right):

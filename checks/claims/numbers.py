@@ -11,6 +11,7 @@ from typing import Any
 
 from flint import acb, arb, ctx, fmpz
 
+from varlaw.checks.claims.definitions import indexed
 from varlaw.checks.claims.functions import CONSTANTS, NoValue, function, power, whole
 from varlaw.checks.claims.literals import literal_of
 from varlaw.symbolic.formulas.tree import Head, Node, plain
@@ -94,7 +95,25 @@ def rational(node: Node) -> Fraction | None:
             if (not base and exponent <= 0) or size * abs(exponent) > MOST_BITS:
                 return None
             return base ** int(exponent)
+        case Head.ROOT:
+            return _exact_root(node)
     return None
+
+
+def _exact_root(node: Node) -> Fraction | None:
+    """The root of a fraction, where it is one."""
+    inner = rational(node.parts[0])
+    degree = rational(node.parts[1]) if len(node.parts) > 1 else Fraction(2)
+    if inner is None or degree is None or degree.denominator != 1 or not 1 < degree < 64:
+        return None
+    k = int(degree)
+    if inner < 0 and k % 2 == 0:
+        return None
+    above, below = (int(fmpz(part).root(k)) for part in (abs(inner.numerator), inner.denominator))
+    found = Fraction(above, below)
+    if found**k != abs(inner):
+        return None
+    return found if inner >= 0 else -found
 
 
 def _kept(value: Fraction) -> Fraction | None:
@@ -208,6 +227,8 @@ def _series(node: Node, scope: Scope) -> Any:
     if len(node.parts) != 4:
         raise NoValue("a sum or product without its ends")
     body, index, first, last = node.parts
+    if name := indexed(body, plain(index)):
+        raise NoValue(f"{name} has no value for each {plain(index)}")
     if scope.complex:
         raise NoValue("a sum inside of an integral")
     if Head.INFINITY in (last.head, first.head):
@@ -231,6 +252,8 @@ def _integral(node: Node, scope: Scope) -> Any:
     if scope.complex:
         raise NoValue("an integral inside of an integral")
     body, variable, first, last = node.parts
+    if name := indexed(body, plain(variable)):
+        raise NoValue(f"{name} has no value for each {plain(variable)}")
     if Head.INFINITY in {part.head for end in (first, last) for part in end.walk()}:
         from varlaw.checks.claims.integrals import over_infinite_range
 

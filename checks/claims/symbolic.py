@@ -12,6 +12,7 @@ from varlaw.checks.claims.definitions import free_names
 from varlaw.checks.claims.functions import CONSTANTS, NoValue
 from varlaw.checks.claims.induction import by_induction
 from varlaw.checks.claims.literals import Literal, literal_of
+from varlaw.checks.claims.matrices import commuting, may_be_matrix
 from varlaw.checks.claims.numbers import Scope
 from varlaw.checks.statistics import Verdict
 from varlaw.symbolic.formulas.tree import Head, Node
@@ -55,9 +56,13 @@ def decided(
         return _failed(left, sign, right, scope, positive, seen, insist)
     why = _proof(left, sign, right, positive, scope)
     about = identities.names_shown(positive)
+    matrices = sorted(name for name in names - set(signs) if may_be_matrix(name))
+    if why and matrices and not commuting(left, sign, right, positive, scope):
+        told = f"{why} for numbers, but {', '.join(matrices)} may be matrices: declare them real"
+        return Finding(Verdict.UNDECIDED, "", told)
     if why:
         return Finding(Verdict.VERIFIED, "", f"{why}, {about}", "normal form or certificate")
-    if not insist and not _claims(left, right):
+    if not insist and sign != "=" and not _claims(left, right):
         return None
     told = f"holds at {seen.clear} random points, {about}, but no proof was found"
     return Finding(Verdict.UNDECIDED, "", told)
@@ -75,8 +80,13 @@ def _proof(left: Node, sign: str, right: Node, positive: Mapping[str, bool], sco
         return ""
     if sign == "=":
         return "exact normal form" if identities.equal(a, b) else ""
-    difference = a - b if sign in (">", ">=") else b - a
-    return identities.not_negative(difference, strict=sign in ("<", ">"))
+    larger, smaller = (a, b) if sign in (">", ">=") else (b, a)
+    strict = sign in ("<", ">")
+    why = identities.not_negative(larger - smaller, strict)
+    if not why and larger.is_nonnegative and smaller.is_nonnegative:
+        why = identities.not_negative(larger**2 - smaller**2, strict)
+        return f"{why}, for the squares of the sides" if why else ""
+    return why
 
 
 def _failed(
