@@ -207,7 +207,7 @@ def _is_second_moment(e: Expr) -> bool:
 
 def prove_substitution(step: Step, arrays: Arrays) -> Finding:
     """Both sides with the same admissible values put in."""
-    values = step.certificate["values"]
+    values = {s: opened(value) for s, value in step.certificate["values"].items()}
     if any(s.is_positive and not v.is_positive for s, v in values.items()):
         return Proof.REFUTED, "a value outside the range of its symbol"
     for side in ("lhs", "rhs"):

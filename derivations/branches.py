@@ -16,7 +16,7 @@ c, d, l, n = dimensions("c d l n")  # noqa: E741  (the number of layers or block
 i, j, k, t = indices("i j k t")
 s, s2, v, r = positive("s s2 v r")
 BERT = {n: Integer(3072), d: Integer(768)}
-FACTOR = truncated_normal.derivation.end.subs(positive("c"), 2)  # what truncation at two leaves
+FACTOR = named("gamma", truncated_normal.derivation.end.subs(positive("c"), 2))
 DRAWN = Rational(1, 50) ** 2 * FACTOR  # the variance of a weight of BERT
 SIZES = "at width 768 and 3072 hidden units, with weights of std 0.02 before truncation at two"
 
@@ -183,7 +183,7 @@ def gelu_branch() -> Derivation:
         .by("kronecker", array="w")
         .by("collapse identical")
         .by("parts parity stein normal-pair complete-square stein complete-square count")
-        .by("algebra", form="cancel")
+        .by("algebra", form="expand")
     )
 
 
@@ -225,6 +225,7 @@ def attention_branch() -> Derivation:
     sources=("devlin2019", "hendrycks2016"),
     rests_on=("gelu-branch", "truncated-normal"),
     symbols=(
+        "gamma: what truncation at two standard deviations leaves of the variance",
         "F: the output of the branch",
         "z: its pre-activations, of variance 768 times that of a weight",
         "w: the weights of its last layer",
@@ -257,7 +258,10 @@ def bert_feed_forward() -> Derivation:
     regime="at initialisation, exactly; the bound is met by one token or by equal tokens",
     sources=("devlin2019",),
     rests_on=("attention-branch", "truncated-normal"),
-    symbols=("F: the output of the branch, where the attended tokens are equal",),
+    symbols=(
+        "gamma: what truncation at two standard deviations leaves of the variance",
+        "F: the output of the branch, where the attended tokens are equal",
+    ),
     note="Tokens that differ are averaged by attention, which makes the branch smaller still.",
 )
 def bert_attention() -> Derivation:
@@ -274,6 +278,7 @@ def bert_attention() -> Derivation:
     sources=("devlin2019", "xiong2020"),
     rests_on=("post-norm-identity-path", "bert-attention", "bert-feed-forward"),
     symbols=(
+        "gamma: what truncation at two standard deviations leaves of the variance",
         "a: the second moment of an attention branch",
         "f: the second moment of a feed-forward branch",
         "l: the number of blocks, of two sub-layers each",
@@ -300,6 +305,7 @@ def bert_identity_path_least() -> Derivation:
     sources=("devlin2019", "xiong2020"),
     rests_on=("post-norm-identity-path", "bert-feed-forward"),
     symbols=(
+        "gamma: what truncation at two standard deviations leaves of the variance",
         "f: the second moment of a feed-forward branch",
         "l: the number of blocks, each with one feed-forward branch",
     ),

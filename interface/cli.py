@@ -3,6 +3,7 @@
 import click
 
 from varlaw.commands.catalogue import list_laws, show
+from varlaw.commands.check import check
 from varlaw.commands.derive import derive
 from varlaw.commands.diagnose import diagnose
 from varlaw.commands.gain import activation_gain
@@ -19,6 +20,7 @@ COMMANDS = (
     derive,
     verify,
     sweep,
+    check,
     gaussian_moment,
     gaussian_kernel,
     activation_gain,

@@ -130,6 +130,10 @@ class Named(Expr):
     def definition(self) -> Expr:
         return self.args[2]
 
+    def _eval_is_positive(self) -> bool | None:
+        positive: bool | None = self.definition.is_positive
+        return positive
+
     def _sympystr(self, printer: Any) -> str:
         return (
             f"{self.name}[{', '.join(map(printer.doprint, self.indices))}]"

@@ -13,6 +13,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
+from varlaw.checks.claims.caching import STOPPED
 from varlaw.checks.claims.context import EMPTY, Context
 from varlaw.checks.claims.definitions import Definitions, gathered
 from varlaw.checks.claims.verdict import Judgement
@@ -29,10 +30,13 @@ DIED = "the computation broke off, for want of memory or of processor time"
 
 @dataclass(frozen=True)
 class Task:
-    """The chains of one document, in order, with what is declared about them."""
+    """The chains of one document, in order, with what is declared where each of them stands."""
 
     chains: tuple[Chain, ...]
-    context: Context = EMPTY
+    contexts: tuple[Context, ...] = ()
+
+    def context(self, place: int) -> Context:
+        return self.contexts[place] if self.contexts else EMPTY
 
 
 @dataclass
@@ -116,11 +120,11 @@ class _Pool:
 
     def give(self, worker: _Worker, job: _Job) -> None:
         task = self.tasks[job.task]
-        declared = None if job.task in worker.told else (task.context, self.known[job.task])
+        known = None if job.task in worker.told else self.known[job.task]
         worker.told.add(job.task)
-        chains = {place: task.chains[place] for place, _ in job.links}
+        chains = {place: (task.chains[place], task.context(place)) for place, _ in job.links}
         worker.job, worker.deadline = job, monotonic() + self.seconds
-        worker.pipe.send((job.task, declared, chains, job.links))
+        worker.pipe.send((job.task, known, chains, job.links))
 
     def hear(self, worker: _Worker) -> bool:
         """Take one answer; False where the worker is gone."""
@@ -147,7 +151,7 @@ class _Pool:
         place, link = job.links[job.done]
         left, sign, right = self.tasks[job.task].chains[place].links[link]
         reason = f"took longer than {self.seconds:g} s" if late else DIED
-        undecided = Judgement(left, sign, right, Verdict.UNDECIDED, reason=reason)
+        undecided = Judgement(left, sign, right, Verdict.UNDECIDED, reason=reason, rule=STOPPED)
         self.found[job.task, place, link] = undecided
         if job.links[job.done + 1 :]:
             self.waiting.insert(0, _Job(job.task, job.links[job.done + 1 :]))
@@ -173,7 +177,7 @@ def _work(pipe: Connection, seconds: float) -> None:
     from varlaw.checks.claims.decide import judge_link
 
     _limit_memory()
-    declared: dict[int, tuple[Context, Definitions]] = {}
+    definitions: dict[int, Definitions] = {}
     pipe.send(None)
     while True:
         try:
@@ -181,15 +185,20 @@ def _work(pipe: Connection, seconds: float) -> None:
         except EOFError:
             return
         if told is not None:
-            declared[task] = told
-        context, known = declared[task]
+            definitions[task] = told
         for place, link in links:
             _limit_processor(seconds)
-            pipe.send(_judged(judge_link, chains[place], link, context, known.at(place)))
+            known = definitions[task].at(place)
+            chain, context = chains[place]
+            pipe.send(_judged(judge_link, chain, context, link, known))
 
 
 def _judged(
-    judge_link: Callable[..., Judgement], chain: Chain, link: int, context: Context, known: Any
+    judge_link: Callable[..., Judgement],
+    chain: Chain,
+    context: Context,
+    link: int,
+    known: Definitions,
 ) -> Judgement:
     """The judgement; what goes wrong inside leaves the link undecided, and the worker alive."""
     left, sign, right = chain.links[link]
@@ -199,7 +208,7 @@ def _judged(
         reason = "took too much memory"
     except Exception as error:
         reason = f"could not be computed ({type(error).__name__})"
-    return Judgement(left, sign, right, Verdict.UNDECIDED, reason=reason)
+    return Judgement(left, sign, right, Verdict.UNDECIDED, reason=reason, rule=STOPPED)
 
 
 def _limit_memory() -> None:

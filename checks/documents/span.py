@@ -1,7 +1,11 @@
 """What is found in a document: spans of mathematics, comments for us, and problems."""
 
-from dataclasses import dataclass
+import re
+from bisect import bisect_right
+from dataclasses import dataclass, field
 from enum import StrEnum, auto
+
+LINE_END = re.compile(r"\r\n|\r|\n")
 
 
 class Kind(StrEnum):
@@ -38,13 +42,22 @@ class Span:
 
     `text` is what the author wrote between the delimiters, without the marks of block quotes and
     lists. `offsets[k]` is where its k-th character stands in `Document.text`; there is one more for
-    the end, so that any part of the text has a place.
+    the end, so that any part of the text has a place. `start` and `end` are those of the whole,
+    delimiters included; unless said, those of the text.
     """
 
     kind: Kind
     text: str
     offsets: tuple[int, ...]
     environment: str = ""
+    start: int = -1
+    end: int = -1
+
+    def __post_init__(self) -> None:
+        if self.start < 0:
+            object.__setattr__(self, "start", self.offsets[0])
+        if self.end < 0:
+            object.__setattr__(self, "end", self.offsets[-1])
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +79,7 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A document, or one Markdown cell of a notebook."""
+    r"""A document, or one Markdown cell of a notebook. Lines end with \n, \r\n or \r."""
 
     path: str
     text: str
@@ -75,12 +88,21 @@ class Document:
     problems: tuple[Problem, ...]
     macros: tuple[str, ...] = ()  # \newcommand and \def, as written
     cell: int | None = None
+    line_starts: tuple[int, ...] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        starts = (0, *(end.end() for end in LINE_END.finditer(self.text)))
+        object.__setattr__(self, "line_starts", starts)
 
     def place(self, start: int, end: int) -> Place:
         """Where a stretch of the text stands."""
         line, column = self._at(start)
         return Place(self.path, line, column, *self._at(end), self.cell)
 
+    def line(self, offset: int) -> int:
+        """The line, from 1, in which a character of the text stands."""
+        return bisect_right(self.line_starts, offset)
+
     def _at(self, offset: int) -> tuple[int, int]:
-        before = self.text[:offset]
-        return before.count("\n") + 1, offset - (before.rfind("\n") + 1) + 1
+        line = self.line(offset)
+        return line, offset - self.line_starts[line - 1] + 1

@@ -7,6 +7,7 @@ from functools import cache
 from importlib.resources import files
 
 from jinja2 import Environment, StrictUndefined, Template
+from sympy import Expr
 
 from varlaw.symbolic.derivation import sign_of
 from varlaw.symbolic.notation import Notation, NotationError
@@ -26,6 +27,7 @@ from varlaw.symbolic.printers.wording import (
 )
 
 REASON = 0.27  # of the line: the column of justifications
+RUNNING = 0.8  # of the line; widths are those in displays, where limits stand below their sums
 NUMBER = 2.5  # em: room for a number at the right, where equations have labels
 INLINE = 7.0  # em: a left-hand side up to which the chain starts on its line
 
@@ -40,6 +42,11 @@ class Page:
     def reason(self) -> float:
         """The width of the column of justifications, in em."""
         return REASON * self.width
+
+    @property
+    def running(self) -> float:
+        """The width in em of a formula that stays whole in running text."""
+        return RUNNING * self.width
 
     @property
     def short(self) -> int:
@@ -70,7 +77,7 @@ def write(
         for account in accounts
     ]
     if not standalone:
-        return "\n".join(f"{{\\allowdisplaybreaks\n{one.strip()}\n\n}}\n" for one in bodies)
+        return "\n".join(f"{{\\allowdisplaybreaks\\sloppy\n{one.strip()}\n\n}}\n" for one in bodies)
     sources = {source.key: source for account in accounts for source in account.sources}
     listed = sorted(sources.values(), key=lambda source: source.key)
     return _template("document").render(bodies=bodies, sources=listed) + "\n"
@@ -89,9 +96,9 @@ def body(
         statement=_statement(account, printer, page),
         regime=prose(account.regime, notation),
         note=prose(account.note, notation),
-        symbols=symbols_text(account, printer),
-        assumptions=hypotheses(account, printer),
-        uses=uses_text(account, printer),
+        symbols=symbols_text(account, printer, page.running),
+        assumptions=hypotheses(account, printer, page.running),
+        uses=uses_text(account, printer, page.running),
         blocks=[
             (
                 lead_text(block, notation),
@@ -134,7 +141,7 @@ def _aligned(block: Block, printer: LatexMath, page: Page, label: str | None) ->
     for row in block.rows:
         lines += _row(row, printer, page, inline, most)
     if first.left is None:
-        lines = [f"& {printer.doprint(first.right)}"]
+        lines = _alone(first.right, printer, most)
     if label:
         lines = [rf"{line} \notag" for line in lines[:-1]] + [rf"{lines[-1]} \label{{{label}}}"]
     name = "align" if label else "align*"
@@ -145,7 +152,7 @@ def _aligned(block: Block, printer: LatexMath, page: Page, label: str | None) ->
 def _row(row: Row, printer: LatexMath, page: Page, inline: bool, most: float) -> list[str]:
     sign = SIGNS.get(row.sign, "")
     left = printer.doprint(row.left) if row.left is not None else ""
-    before = [] if inline or not left else [f"& {left}"]
+    before = [] if inline or not left else _alone(row.left, printer, most)
     start = f"{left} &" if inline and left else "&" if inline else r"&\quad"
     pieces = broken(row.right, printer, most)
     why = _reason(row, printer.notation, page)
@@ -157,6 +164,12 @@ def _row(row: Row, printer: LatexMath, page: Page, inline: bool, most: float) ->
     elif why:
         texts[0] += f" && {why}"
     return before + texts
+
+
+def _alone(side: Expr, printer: LatexMath, most: float) -> list[str]:
+    """The lines of a side without a relation."""
+    first, *others = broken(side, printer, most)
+    return [f"& {first}", *(rf"&\quad {{}} {piece}" for piece in others)]
 
 
 def _reason(row: Row, notation: Notation, page: Page) -> str:

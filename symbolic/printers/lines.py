@@ -1,10 +1,13 @@
 """Breaking a formula that is too wide into lines, at its terms and then at its factors."""
 
+import math
 from collections.abc import Iterable
 
-from sympy import Add, Expr, Mul
+from sympy import Add, Basic, Expr, Mul, Pow, Rational
+from sympy.core.relational import Relational
 
-from varlaw.symbolic.printers.mathematics import LatexMath
+from varlaw.symbolic.derivation import sign_of
+from varlaw.symbolic.printers.mathematics import SIGNS, LatexMath
 from varlaw.symbolic.printers.order import quotient
 from varlaw.symbolic.printers.widths import width
 from varlaw.symbolic.terms import Expectation, IndexSum
@@ -18,6 +21,18 @@ def broken(expression: Expr, printer: LatexMath, most: float) -> list[str]:
     The lines joined are the expression again: a line that goes on with a factor begins with a dot.
     """
     return _packed(_pieces(expression, printer, most), most)
+
+
+def inline(statement: Basic, printer: LatexMath, most: float = math.inf) -> str:
+    """An expression or a relation in running text; lines may end within a wide one."""
+    whole = str(printer.doprint(statement))
+    if width(whole) <= most:
+        return f"${whole}$"
+    sides = statement.args if isinstance(statement, Relational) else (statement,)
+    *left, right = (broken(side, printer, most) for side in sides)
+    sign = [f"{SIGNS[sign_of(statement)]} {right[0]}"] if left else right[:1]
+    first, *others = [*(piece for side in left for piece in side), *sign, *right[1:]]
+    return " ".join([f"${first}$", *(f"${{}} {piece}$" for piece in others)])
 
 
 def _pieces(expression: Expr, printer: LatexMath, most: float) -> list[str]:
@@ -42,6 +57,9 @@ def _pieces(expression: Expr, printer: LatexMath, most: float) -> list[str]:
             return [f"{sign} {first}", *others]
         case Mul():
             return _factors(expression, printer, most)
+        case Pow(base=Add() | Pow() as base, exp=Rational() as exponent):
+            closing = rf"\Bigr)^{{{printer.exponent(exponent)}}}"
+            return _around(r"\Bigl(", base, closing, printer, most)
         case _:
             return [whole]
 
@@ -56,8 +74,16 @@ def _term(text: str, term: Expr, printer: LatexMath, most: float) -> list[str]:
 
 
 def _factors(expression: Mul, printer: LatexMath, most: float) -> list[str]:
-    """The factors of a product; the last one in pieces if it is too wide by itself."""
+    """The factors of a product; the last one in pieces if it is too wide by itself.
+
+    A fraction that is too wide becomes a number over what is below, and the sum that was above.
+    """
     product = quotient(expression)
+    if width(printer.parts(product)[0]) > most and any(isinstance(f, Add) for f in product.above):
+        (total, *_) = (f for f in product.above if isinstance(f, Add))
+        rest = expression / total
+        pieces = _around(r"\Bigl(", total, r"\Bigr)", printer, most - 1.5)
+        return [*_pieces(rest, printer, most), DOT + pieces[0], *pieces[1:]]
     *texts, last = (text.removeprefix(DOT) for text in printer.parts(product))
     pieces = [last]
     if width(last) > most - 1.5 and product.above:

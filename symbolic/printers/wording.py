@@ -1,10 +1,12 @@
 """Justifications, assumptions and leads as LaTeX text, their mathematics between dollars."""
 
+import math
 from collections.abc import Iterable
 
 from varlaw.symbolic.assumptions import Assumption
 from varlaw.symbolic.notation import Notation
 from varlaw.symbolic.printers.account import Account, Block, Row, phrases
+from varlaw.symbolic.printers.lines import inline
 from varlaw.symbolic.printers.mathematics import SIGNS, LatexMath
 from varlaw.symbolic.printers.prose import mathematics, prose
 
@@ -19,16 +21,16 @@ def assumptions_text(assumptions: Iterable[Assumption], notation: Notation) -> s
     return "; ".join(phrases(assumptions, name))
 
 
-def hypotheses(account: Account, printer: LatexMath) -> str:
+def hypotheses(account: Account, printer: LatexMath, most: float = math.inf) -> str:
     """All that is assumed: the properties that steps rest on, and the declared moments."""
     texts = [assumptions_text(account.assumptions, printer.notation)]
-    texts += [f"${printer.doprint(fact)}$" for fact in account.moments]
+    texts += [inline(fact, printer, most) for fact in account.moments]
     return "; ".join(filter(None, texts))
 
 
-def symbols_text(account: Account, printer: LatexMath) -> list[str]:
+def symbols_text(account: Account, printer: LatexMath, most: float = math.inf) -> list[str]:
     """What the symbols mean: definitions as formulas, the others in words."""
-    texts = [f"${printer.doprint(meaning)}$" for meaning in account.definitions]
+    texts = [inline(meaning, printer, most) for meaning in account.definitions]
     for key, meaning in account.glossary:
         known = key in account.names
         label = printer.notation.label(key, indexed=key in account.arrays)
@@ -49,16 +51,16 @@ def statement_tex(account: Account, printer: LatexMath) -> str:
     return " ".join([str(printer.doprint(account.derivation.head)), *parts]) + end
 
 
-def uses_text(account: Account, printer: LatexMath) -> list[str]:
+def uses_text(account: Account, printer: LatexMath, most: float = math.inf) -> list[str]:
     """The laws used, each with its statement and with what it assumes."""
     texts = []
     for law in account.uses:
-        inherited = hypotheses(law, printer)
+        inherited = hypotheses(law, printer, most)
         known = set(law.assumptions) <= set(account.assumptions) and set(law.moments) <= set(
             account.moments
         )
         why = "" if known or not inherited else f" (assumes {inherited})"
-        texts.append(f"{law.name}, ${printer.doprint(law.derivation.statement)}${why}")
+        texts.append(f"{law.name}, {inline(law.derivation.statement, printer, most)}{why}")
     return texts
 
 

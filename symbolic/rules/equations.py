@@ -1,10 +1,12 @@
 """Rules of equations: what is required, solved, and called by a name."""
 
 from sympy import (
+    Dummy,
     Eq,
     Expr,
     Poly,
     PolynomialError,
+    Pow,
     Rational,
     Symbol,
     factor,
@@ -31,9 +33,20 @@ def algebra(state: Expr, used: Used, form: str = "expand") -> Expr:
         case "cancel":
             return state.cancel()
         case "expand":
-            return state.expand(power_exp=False)
+            return _expanded(state)
         case _:
             raise RuleError(f"unknown form {form!r}; use expand, factor, together or cancel")
+
+
+def _expanded(state: Expr) -> Expr:
+    """The terms multiplied out, over denominators as they are."""
+    divisors = {
+        power: Dummy(positive=power.is_positive)
+        for power in state.atoms(Pow)
+        if power.exp.is_Rational and power.exp.is_negative and not power.base.is_Number
+    }
+    kept = {dummy: power for power, dummy in divisors.items()}
+    return state.xreplace(divisors).expand(power_exp=False).xreplace(kept)
 
 
 @rule("powers", "collect powers", checker="algebra")

@@ -1,6 +1,17 @@
 """Rules of recurrences: iterated maps, geometric sums, telescoping products."""
 
-from sympy import Expr, Integer, Symbol, Tuple, factor, fraction, simplify, together
+from sympy import (
+    Expr,
+    Integer,
+    Symbol,
+    Tuple,
+    expand_power_base,
+    factor,
+    fraction,
+    powdenest,
+    simplify,
+    together,
+)
 
 from varlaw.symbolic.derivation import Outcome, RuleError, Used, relation, rule
 from varlaw.symbolic.ranges import Range
@@ -84,7 +95,7 @@ def telescope(state: Expr, used: Used) -> Outcome:
 def constant_product(state: Expr, used: Used) -> Outcome:
     """A product of factors that do not depend on the index is a power."""
     found = {
-        p: p.term ** (p.upper - p.lower + 1)
+        p: powdenest(expand_power_base(p.term ** (p.upper - p.lower + 1)))
         for p in state.atoms(IndexProduct)
         if p.index not in p.term.free_symbols
     }

@@ -60,8 +60,8 @@ def test_what_is_killed_says_why() -> None:
 def test_each_document_has_its_own_context_and_definitions() -> None:
     link = r"E[z^2] = 4"
     tasks = [
-        Task(chains(link), read_context(["z ~ N(0, 4)"])),
-        Task(chains(link), read_context(["z ~ N(0, 2)"])),
+        Task(chains(link), (read_context(["z ~ N(0, 4)"]),)),
+        Task(chains(link), (read_context(["z ~ N(0, 2)"]),)),
         Task(chains(r"s = \sqrt{2}", r"3s = 4.24")),
         Task(chains(r"s = \sqrt{3}", r"3s = 4.24")),
         Task(()),

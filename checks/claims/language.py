@@ -1,0 +1,102 @@
+"""The claim language: declarations and claims, one to a line.
+
+    x[i] ~ iid(second_moment = q) for i = 1..m
+    w[i,j] ~ iid(mean = 0, var = s2)
+    y[j] = sum_i x[i] w[i,j]
+    claim E[y[j]^2] = m q s2
+    claim E[gelu(z)^2] = 1/3 + sqrt(3)/(6 pi) where z ~ N(0, 1)
+
+A line without `claim` is a declaration if it begins with a name, and a claim otherwise. What stands
+behind `where` holds for its own claim. A line that is indented goes on with the one before; `#`
+begins a comment.
+"""
+
+import re
+from dataclasses import dataclass
+
+from varlaw.checks.claims.context import EMPTY, Context, read_context
+from varlaw.symbolic.formulas import Chain, NotRead, read_plain
+
+LINE = re.compile(r"[^\n]*\n?")
+CLAIM = re.compile(r"claim\b\s*")
+WHERE = re.compile(r"\s+where\s+")
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """The chains of one claim, whose nodes count from `start` in the text of the whole block."""
+
+    chains: tuple[Chain, ...]
+    context: Context
+    start: int
+
+
+@dataclass(frozen=True, slots=True)
+class Mistake:
+    """A line that was not understood."""
+
+    message: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Statements:
+    """What a block says: its claims, what it declares for all that follows, and its mistakes."""
+
+    claims: tuple[Claim, ...]
+    context: Context
+    mistakes: tuple[Mistake, ...]
+
+
+def read_statements(text: str, context: Context = EMPTY) -> Statements:
+    """Read a block of the claim language; `context` is what was declared before."""
+    claims: list[Claim] = []
+    mistakes: list[Mistake] = []
+    for start, line in _lines(text):
+        body = CLAIM.match(line)
+        if body is None and (declared := _declared(line, context)) is not None:
+            context = declared
+            continue
+        begin = body.end() if body else 0
+        stated, *where = WHERE.split(line[begin:])
+        local = read_context(where, context.log_base)
+        mistakes += [
+            Mistake(f"{text}: {why}", start, start + len(line)) for text, why in local.problems
+        ]
+        try:
+            reading = read_plain(stated, variables=_names(context.joined(local)))
+        except NotRead as error:
+            at = start + begin
+            mistakes.append(Mistake(error.reason, at + error.start, at + error.end))
+            continue
+        if not reading.chains:
+            mistakes.append(Mistake("it claims nothing", start, start + len(line)))
+        claims.append(Claim(reading.chains, context.joined(local), start + begin))
+    return Statements(tuple(claims), context, tuple(mistakes))
+
+
+def _declared(line: str, context: Context) -> Context | None:
+    """The context with a declaration; None for a line that is none."""
+    declared = read_context([line], context.log_base)
+    return None if declared.problems else context.joined(declared)
+
+
+def _names(context: Context) -> set[str]:
+    """Names that stand for numbers, so that m(n + 1) is a product."""
+    return {name for name, _ in (*context.values, *context.signs)}
+
+
+def _lines(text: str) -> list[tuple[int, str]]:
+    """Where each line begins, and the line without comment, those that go on with it joined."""
+    lines = [(m.start(), m[0].split("#", 1)[0].rstrip()) for m in LINE.finditer(text)]
+    lines = [(start, line) for start, line in lines if line]
+    margin = min((len(line) - len(line.lstrip()) for _, line in lines), default=0)
+    found: list[tuple[int, str]] = []
+    for start, line in lines:
+        if line[margin : margin + 1].isspace() and found:
+            first, before = found[-1]
+            found[-1] = (first, before.ljust(start - first) + line)
+        else:
+            found.append((start + margin, line[margin:]))
+    return found
