@@ -1,21 +1,28 @@
 """Checking documents: from their text to the findings of each, in worker processes."""
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from varlaw.checks.claims.context import Context
 from varlaw.checks.claims.decide import IMPLIES
+from varlaw.checks.claims.definitions import defined
 from varlaw.checks.claims.findings import Findings, Link, Note, Spot
 from varlaw.checks.claims.language import read_statements
+from varlaw.checks.claims.literals import literal_of
 from varlaw.checks.claims.verdict import Judgement
 from varlaw.checks.claims.workers import SECONDS, Task, judge
 from varlaw.checks.documents.configuration import Configuration
 from varlaw.checks.documents.ignoring import ignores, ignoring
 from varlaw.checks.documents.span import Document, Kind, Remark, Span
+from varlaw.checks.statistics import Verdict
 from varlaw.symbolic.formulas import Chain, Macro, NotRead, read_formula, read_macros
 
 LOG_BASES = {"e": None, "2": 2, "10": 10}
 SHOWN = 500  # characters of a line
+GOES_ON = re.compile(
+    r" ?\\?%|[kKMGTB]i?B?(?![A-Za-z])|[ ~-](?:thousand|million|billion|trillion|percent)\b"
+)
 
 Stretch = Callable[[int, int], Spot]  # of two offsets into the text that was read
 
@@ -28,6 +35,16 @@ class _Read:
     context: Context
     text: str
     stretch: Stretch
+    goes_on: bool = False  # the last number, outside of the formula: $2/3 = 67$ %
+
+    def claims(self, judgements: Sequence[Judgement]) -> list[Judgement]:
+        """Those that claim something; of a number that goes on, only what is true anyway."""
+        last = judgements[-1] if judgements and self.goes_on else None
+        return [
+            one
+            for one in judgements
+            if one.verdict is not None and not (one is last and one.verdict is Verdict.REFUTED)
+        ]
 
     def link(self, one: Judgement) -> Link:
         """The judgement on one of its links, which claims something."""
@@ -47,6 +64,7 @@ class _Reader:
     macros: dict[str, Macro]
     context: Context
     chains: list[_Read] = field(default_factory=list)
+    numbers: set[str] = field(default_factory=set)  # names that had a number as their value
     problems: list[Note] = field(default_factory=list)
     unread: list[Note] = field(default_factory=list)
 
@@ -81,7 +99,8 @@ class _Reader:
         if span.kind is Kind.BLOCK:
             self.statements(span.text, stretch)
             return
-        names = {name for name, _ in (*self.context.values, *self.context.signs)}
+        declared = {name for name, _ in (*self.context.values, *self.context.signs)}
+        names = declared | self.numbers
         try:
             reading = read_formula(
                 span.text, macros=self.macros, variables=names, environment=span.environment
@@ -90,7 +109,12 @@ class _Reader:
             start = min(error.start, len(span.text))
             self.unread.append(Note(stretch(start, max(error.end, start + 1)), error.reason))
             return
-        self.chains += [_Read(chain, self.context, span.text, stretch) for chain in reading.chains]
+        for chain in reading.chains:
+            goes_on = chain is reading.chains[-1] and GOES_ON.match(self.document.text, span.end)
+            read = _Read(chain, self.context, span.text, stretch, goes_on is not None)
+            self.chains.append(read)
+            if (definition := defined(chain)) and literal_of(definition[1]) is not None:
+                self.numbers.add(definition[0])
 
     def remark(self, remark: Remark) -> None:
         self.statements(remark.text, lambda start, end: self.spot(remark.start, remark.end))
@@ -168,7 +192,7 @@ def _with_links(
 ) -> Findings:
     links, no_claims = [], 0
     for read, judgements in zip(reader.chains, judged, strict=True):
-        claims = [one for one in judgements if one.verdict is not None]
+        claims = read.claims(judgements)
         no_claims += len(judgements) - len(claims)
         links += [read.link(one) for one in claims]
     return replace(findings, links=tuple(links), no_claims=no_claims)

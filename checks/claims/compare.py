@@ -43,7 +43,13 @@ def compared(left: Node, sign: str, right: Node, scope: Scope) -> Finding:
     if swapped and literal_of(left) is not None:
         literal, other = literal_of(left), right
     if literal is not None and sign in ("=", "~="):
-        return against_literal(number(other, scope), literal, sign, from_left=other is right)
+        found = against_literal(number(other, scope), literal, sign, from_left=other is right)
+        coarse = literal_of(other)
+        if found.verdict is Verdict.REFUTED and sign == "~=" and coarse is not None:
+            node = right if other is left else left
+            turned = against_literal(number(node, scope), coarse, sign)
+            return turned if turned.verdict is Verdict.VERIFIED else found
+        return found
     return between(number(left, scope), sign, number(right, scope))
 
 

@@ -6,7 +6,14 @@ from itertools import islice
 
 from varlaw.checks.claims.compare import Finding, compared
 from varlaw.checks.claims.context import EMPTY, Context
-from varlaw.checks.claims.definitions import DEFINES, Definitions, bare, outside, substituted
+from varlaw.checks.claims.definitions import (
+    DEFINES,
+    Definitions,
+    bare,
+    free_names,
+    outside,
+    substituted,
+)
 from varlaw.checks.claims.extremes import extremal
 from varlaw.checks.claims.functions import NoValue
 from varlaw.checks.claims.implications import implied
@@ -57,6 +64,9 @@ def judge_link(chain: Chain, place: int, context: Context, known: Definitions) -
         found = Finding(Verdict.UNDECIDED, reason="nested too deep")
     if found is None:
         return Judgement(left, sign, right, None, reason="a condition on its names")
+    if found.verdict is Verdict.REFUTED and _right_with_decimal_comma(left, sign, right, context):
+        told = "the comma sets thousands apart here; as a decimal comma it would be right"
+        found = Finding(Verdict.UNDECIDED, found.value, told)
     if found.verdict is not Verdict.VERIFIED and _named(chain, place, context):
         return Judgement(left, sign, right, None, reason="another value of a name")
     return Judgement(left, sign, right, found.verdict, found.value, found.reason, found.rule)
@@ -69,6 +79,8 @@ def _no_claim(chain: Chain, place: int, context: Context, known: Definitions) ->
         return NO_CLAIM[sign]
     if sign in IMPLIES:
         return ""
+    if (free_names(left) | free_names(right)) & known.redefined:
+        return "a letter that usually is a constant and is none here"
     if any(near in IMPLIES for near in chain.between[max(place - 1, 0) : place + 2]):
         return "a part of an implication"
     inside = [node for side in (left, right) for node in outside(side, CLOSED)]
@@ -79,6 +91,24 @@ def _no_claim(chain: Chain, place: int, context: Context, known: Definitions) ->
     if sign in ("=", "~=", "eqq") and _defines(chain, place, context, known):
         return "a definition or an assumption"
     return ""
+
+
+def _right_with_decimal_comma(left: Node, sign: str, right: Node, context: Context) -> bool:
+    """Whether a link holds with 1,356 read as 1.356."""
+    point = _with_point(left), _with_point(right)
+    if point == (left, right):
+        return False
+    found = _decided(point[0], sign, point[1], context, True)
+    return found is not None and found.verdict is Verdict.VERIFIED
+
+
+def _with_point(side: Node) -> Node:
+    r"""1,356 or 1{,}356, but not 1\,356, as 1.356; anything else as it is."""
+    text = side.text
+    separators = side.end - side.start - len(text)
+    if side.head is not Head.NUMBER or not 4 <= len(text) <= 6 or separators not in (1, 3):
+        return side
+    return replace(side, text=f"{text[:-3]}.{text[-3:]}") if text.isdecimal() else side
 
 
 def _named(chain: Chain, place: int, context: Context) -> bool:
@@ -201,7 +231,7 @@ def _with_definitions(
 ) -> Finding | None:
     """The verdict with names replaced by their definitions.
 
-    True with one way to do so is true; false is what is so with all ways, where there is no doubt
+    True with the nearest definitions is true; false is what is so with all, where there is no doubt
     that the names are used as defined.
     """
     refuted: list[Finding] = []
@@ -217,8 +247,10 @@ def _with_definitions(
         told = f"with {', '.join(sorted(values))} as defined in the document"
         found = replace(found, reason=f"{found.reason}, {told}" if found.reason else told)
         if found.verdict in (Verdict.VERIFIED, Verdict.LOOSE):
-            return found
-        if found.verdict is Verdict.UNDECIDED:
+            if all(_current(known, name, value, context) for name, value in values.items()):
+                return found
+            doubt = f"true {told}, but not where it was last defined"
+        elif found.verdict is Verdict.UNDECIDED:
             doubt = doubt or found.reason
         elif all(map(known.meant, values)):
             refuted.append(found)
@@ -227,3 +259,14 @@ def _with_definitions(
     if refuted and not doubt:
         return refuted[0]
     return Finding(Verdict.UNDECIDED, reason=doubt) if doubt else None
+
+
+def _current(known: Definitions, name: str, value: Node, context: Context) -> bool:
+    """Whether a value is the nearest definition of a name, or a decimal of one and the other."""
+    nearest = known.of(name)[0]
+    return value == nearest or any(
+        literal_of(decimal) is not None
+        and (found := _decided(other, "~=", decimal, context, True)) is not None
+        and found.verdict is Verdict.VERIFIED
+        for other, decimal in ((value, nearest), (nearest, value))
+    )

@@ -7,6 +7,7 @@ nearest definition before a link makes it true.
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from itertools import combinations, product
 
 from varlaw.checks.claims.literals import literal_of
@@ -17,6 +18,8 @@ MOST_NODES = 3000
 MOST_VALUES = 8  # of one name
 NEAR = 5  # chains between a name and its definition
 DEFINES = ("=", ":=", "eqq")
+CONSTANTS = {"e": Fraction("2.71828"), "pi": Fraction("3.14159")}
+FAR = Fraction(1, 10)  # from a constant, for another meaning of its letter
 NEVER = frozenset(
     (Head.EXPECTATION, Head.GIVEN, Head.WORD, Head.TUPLE, Head.LIMIT, Head.RELATION, Head.NORM)
 )
@@ -27,10 +30,12 @@ BINDERS = (Head.SUM, Head.PRODUCT, Head.INTEGRAL, Head.LIMIT)
 class Definitions:
     """All definitions of a document, seen from one place in it.
 
-    `by_name` has the different values of each name, and where in the document each of them stands.
+    `by_name` has the different values of each name, and where in the document each of them stands;
+    `redefined` holds e and pi where they stand for something else.
     """
 
     by_name: Mapping[str, Mapping[Node, Sequence[int]]] = field(default_factory=dict)
+    redefined: frozenset[str] = frozenset()
     order: int = 0
 
     def at(self, order: int) -> "Definitions":
@@ -62,25 +67,58 @@ class Definitions:
         return near or not (others or free_names(first) - {"pi", "e"})
 
     def environments(self, names: Iterable[str]) -> Iterator[dict[str, Node]]:
-        """Ways to give values to some of these names, the fewest names and nearest values first."""
+        """Ways to give values to some of these names, the fewest names and nearest values first.
+
+        Names that only stand in a value are left as they are, and then have their nearest values.
+        """
         known = sorted(name for name in names if name in self.by_name)
         for count in range(1, len(known) + 1):
             for chosen in combinations(known, count):
                 for values in product(*map(self.of, chosen)):
-                    yield dict(zip(chosen, values, strict=True))
+                    found = dict(zip(chosen, values, strict=True))
+                    yield found
+                    if closed := self._closed(found, known):
+                        yield closed
+
+    def _closed(self, values: Mapping[str, Node], known: Iterable[str]) -> dict[str, Node]:
+        """The values with those of the names in them, and so on; empty where there are none."""
+        found, waiting = dict(values), list(values.values())
+        while waiting:
+            inner = free_names(waiting.pop()) & set(self.by_name) - set(found) - set(known)
+            added = {name: self.of(name)[0] for name in inner}
+            found |= added
+            waiting += added.values()
+        return found if len(found) > len(values) else {}
 
 
 def gathered(chains: Iterable[Chain]) -> Definitions:
     """The definitions in the chains of a document, in order; none of a name with too many."""
     found: dict[str, dict[Node, list[int]]] = {}
+    redefined: set[str] = set()
     for order, chain in enumerate(chains):
+        redefined |= _redefined(chain)
         definition = defined(chain)
         if definition is not None:
             name, value = definition
             values = found.setdefault(name, {})
             if value in values or len(values) <= MOST_VALUES:
                 values.setdefault(value, []).append(order)
-    return Definitions({n: values for n, values in found.items() if len(values) <= MOST_VALUES})
+    kept = {name: values for name, values in found.items() if len(values) <= MOST_VALUES}
+    return Definitions(kept, frozenset(redefined))
+
+
+def _redefined(chain: Chain) -> set[str]:
+    """e or pi where a chain gives it a value that is far from the constant's."""
+    if chain.dangling or not chain.signs or chain.signs[0] not in (*DEFINES, "~="):
+        return set()
+    name, value = plain(chain.sides[0]), chain.sides[1]
+    constant = CONSTANTS.get(name)
+    if chain.sides[0].head is not Head.NAME or constant is None:
+        return set()
+    literal = literal_of(value)
+    if literal is None:
+        return {name} if free_names(value) - {name, *CONSTANTS} else set()
+    return set() if literal.short and abs(literal.value / constant - 1) < FAR else {name}
 
 
 def defined(chain: Chain) -> tuple[str, Node] | None:

@@ -1,6 +1,6 @@
 """Equations and inequalities over symbols: counter-examples first, then proofs."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import permutations
@@ -20,6 +20,7 @@ MOST_ORDERED = 4  # symbols that are put in order for a proof
 MOST_TERMS = 400
 # Names that stand for sizes, widths, depths, deviations, by custom; all others are real numbers.
 SIZES = ("m", "n", "d", "k", "l", "ell", "h", "p", "q", "N", "M", "D", "L", "K", "H", "T", "V", "B")
+COUNTS = (*SIZES, "i", "j")
 SPREADS = ("sigma", "tau", "s2", "fan", "gain", "width", "depth", "std", "var", "varsigma")
 
 
@@ -27,6 +28,11 @@ def positive_by_custom(name: str) -> bool:
     """Whether a name stands for something positive unless it is declared otherwise."""
     core = name.partition("_")[0].lstrip("\\")
     return core in SIZES or core in SPREADS
+
+
+def whole_by_custom(name: str) -> bool:
+    """Whether a name may stand for a whole number where nothing is said."""
+    return name.partition("_")[0].lstrip("\\") in COUNTS
 
 
 @dataclass(frozen=True)
@@ -40,20 +46,30 @@ class Sampled:
 
 
 def whole_names(*sides: Node) -> set[str]:
-    """The names in the ends of sums and products, which are whole numbers."""
+    """The names in factorials and the ends of sums and products, which are whole numbers."""
+    counted = {Head.SUM: 2, Head.PRODUCT: 2, Head.FACTORIAL: 0}
     return {
         name
         for side in sides
         for node in side.walk()
-        if node.head in (Head.SUM, Head.PRODUCT)
-        for end in node.parts[2:]
-        for name in free_names(end)
+        if node.head in counted
+        for part in node.parts[counted[node.head] :]
+        for name in free_names(part)
     }
 
 
-def sampled(left: Node, right: Node, positive: Mapping[str, bool], scope: Scope) -> Sampled:
-    """Signs of left - right at random rational points; 0 where the balls overlap."""
-    whole = whole_names(left, right)
+def sampled(
+    left: Node,
+    right: Node,
+    positive: Mapping[str, bool],
+    scope: Scope,
+    counts: Iterable[str] = (),
+) -> Sampled:
+    """Signs of left - right at random rational points, 0 where the balls overlap.
+
+    Whole numbers are taken for what must be one, and for the names in `counts`.
+    """
+    whole = whole_names(left, right).union(counts)
     random = Random(SEED)
     points: dict[int, Mapping[str, Fraction]] = {}
     clear, ratios = 0, []

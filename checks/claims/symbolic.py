@@ -110,6 +110,12 @@ def _failed(
         if inner.clear and inner.signs <= {0, *wanted}:
             told = f"fails at {at}, but not for positive names: say which are positive"
             return Finding(Verdict.UNDECIDED, "", told)
+    counts = {name for name in positive if identities.whole_by_custom(name)}
+    if counts:
+        inner = identities.sampled(left, right, positive, scope, counts)
+        if inner.clear and inner.signs <= {0, *wanted}:
+            told = f"fails at {at}, but not for whole numbers"
+            return Finding(Verdict.UNDECIDED, "", told)
     a, b = names_of(left), names_of(right)
     one_sided = len(seen.signs - {0}) == 1 and 0 not in seen.signs
     computed = any(node.head in COMPUTED for side in (left, right) for node in side.walk())

@@ -123,3 +123,22 @@ def test_the_configuration_declares() -> None:
 def test_a_context_that_is_not_understood(context: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         check([], Configuration(context=context))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (r"$12 \times 768^2 \approx 7.08$M", []),
+        (r"$12 \times 768^2 \approx 7.08$ million", []),
+        (r"$2/3 \approx 67$%", []),
+        (r"$2/3 \approx 67$ more", ["refuted"]),
+        (r"$2/3 \approx 0.67$ B", ["verified"]),
+        (r"$n = 100$, $a = 0.2$: $\frac{2}{n(1+a^2)} = 0.01923$", ["verified"]),
+        (r"$n = 100$, $a = 0.2$: $\frac{2}{n(1+a^2)} = 0.01925$", ["refuted"]),
+        (r"$\frac{2}{n(1+a^2)} = 0.01923$", []),
+    ],
+)
+def test_what_stands_around_a_formula(text: str, expected: list[str]) -> None:
+    """Units behind the last number, and letters that were numbers before."""
+    (findings,) = check([read_document("a.md", text.encode())])
+    assert [link.verdict for link in findings.links] == expected

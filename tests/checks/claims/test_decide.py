@@ -132,13 +132,79 @@ def test_a_chain_without_its_first_side() -> None:
     assert not judged(r"\approx \log K")
 
 
-def test_two_definitions_of_a_name_leave_a_link_undecided_unless_it_is_true() -> None:
+def test_of_two_definitions_of_a_name_only_the_nearest_makes_a_link_true() -> None:
     link = r"a^2/3 = 6/(3(n_{in}+n_{out}))"
-    assert verdict(XAVIER, HE, link) == "verified"
+    assert verdict(HE, XAVIER, link) == "verified"
+    assert verdict(XAVIER, HE, link) == "undecided"
     wrong = r"a^2/3 = 1/n_{out}"
     assert verdict(XAVIER, HE, wrong) == "refuted"
     far = ["b_{1} = 3"] * 9
     assert verdict(XAVIER, HE, *far, wrong) == "undecided"
+
+
+def test_a_number_given_anew_makes_no_earlier_statement_true() -> None:
+    link = r"1/\sqrt{n} = 0.0442"
+    assert verdict("n = 512", link) == "verified"
+    assert verdict("n = 512", "n = 768", link) == "undecided"
+    assert verdict("n = 768", "n = 512", link) == "verified"
+
+
+def test_a_decimal_given_anew_is_no_other_value() -> None:
+    link = r"\frac{\sigma}{\sqrt{\gamma}} = 1.1368472\dots\sigma"
+    assert verdict(GAMMA, r"\gamma = 0.77374", link) == "verified"
+
+
+def test_names_in_definitions_have_their_values_too() -> None:
+    heads = "d = 768", "h = 12", "d_k = d/h"
+    assert verdict(*heads, r"1/\sqrt{d_k} = 0.125") == "verified"
+    assert verdict(*heads, r"1/d_k = 0.125") == "refuted"
+
+
+@pytest.mark.parametrize(
+    ("texts", "expected"),
+    [
+        (("e = 0.1", "e^2 = 0.01"), "None"),
+        ((r"\pi = 0.3", r"1 - \pi = 0.7"), "None"),
+        (("e = y - z", "e^2 = 4"), "None"),
+        ((r"\pi = 3.14", r"\pi^2 = 9.87"), "verified"),
+        ((r"\pi = 3.14", r"\pi^2 = 9.89"), "refuted"),
+        ((r"\pi \approx 3.16",), "refuted"),
+        ((r"e \approx 2.72", r"e^2 \approx 7.39"), "verified"),
+    ],
+)
+def test_letters_of_constants_that_stand_for_something_else(
+    texts: tuple[str, ...], expected: str
+) -> None:
+    assert verdict(*texts) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (r"n! \ge 2^{n-1}", "undecided"),
+        (r"2^n \ge n + 1", "undecided"),
+        (r"2^n \ge n + 3", "refuted"),
+        (r"2^t \ge t + 1", "refuted"),
+    ],
+)
+def test_letters_of_counts_may_be_whole(text: str, expected: str) -> None:
+    assert verdict(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (r"0.88 \approx 0.8796", "verified"),
+        (r"0.86 \approx 0.8796", "refuted"),
+        (r"0.88 = 0.8796", "refuted"),
+        (r"\sqrt{1.84} \approx 1,356", "undecided"),
+        (r"\sqrt{1.84} \approx 1{,}356", "undecided"),
+        (r"\sqrt{1.84} \approx 1,358", "refuted"),
+        (r"36.8^2 \approx 1,354", "verified"),
+    ],
+)
+def test_coarser_decimals_first_and_commas(text: str, expected: str) -> None:
+    assert verdict(text) == expected
 
 
 @pytest.mark.parametrize(
