@@ -32,6 +32,7 @@ _PROSE = re.compile(
 )
 # Paragraphs whose indented continuation is prose, not code: footnotes, admonitions of MkDocs.
 _INDENTS_PROSE = re.compile(r"\[\^[^\]\s]+\]:|!!! |\?\?\?\+? |=== ")
+_OUTSIDE = re.compile(r"\n[ \t]*\n(?=[^\s>*+\d-])")  # a paragraph that is in no list or quote
 _CODE_IN_HTML = re.compile(r"\s*<(?:script|style|pre|textarea)\b", re.IGNORECASE)
 _CELL_END = re.compile(r"\\.|(\|)", re.DOTALL)
 _DOLLAR = re.compile(r"\\.|(\$)", re.DOTALL)
@@ -88,6 +89,10 @@ class _Reader:
                 scan(self._content(token, first), _SYNTAX, self.found)
             case "blockquote_open" | "list_item_open" if token.level == DEEPEST - 1:
                 self._problem(f"nested more than {DEEPEST} deep: what is deeper is not read", first)
+                # markdown-it takes all that follows for a part of a list that is too deep
+                end = min(self.starts[last], len(self.text))
+                if outside := _OUTSIDE.search(self.text, self.starts[first], end):
+                    self._again(self.stretch.cut([(outside.end(), end)]))
 
     def _line(self, number: int) -> tuple[int, int]:
         """Where a line begins and ends."""

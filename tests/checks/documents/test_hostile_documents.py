@@ -110,3 +110,10 @@ def test_time_is_linear(piece: str, suffix: str) -> None:
         return time.process_time() - start
 
     assert seconds(40_000) < max(9 * seconds(10_000), 0.2)
+
+
+def test_what_follows_a_list_that_is_too_deep_is_read() -> None:
+    deep = "".join("  " * k + f"- $a_{{{k}}}$\n" for k in range(60))
+    (document,) = read_document("x.md", (deep + "\nlast $x$\n\n- $y$\n").encode())
+    assert [span.text for span in document.spans][-2:] == ["x", "y"]
+    assert len(document.problems) == 1
