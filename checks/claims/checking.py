@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from varlaw.checks.claims.context import Context
 from varlaw.checks.claims.decide import IMPLIES
 from varlaw.checks.claims.definitions import defined
+from varlaw.checks.claims.densities import is_density_defined, with_densities
 from varlaw.checks.claims.findings import Findings, Link, Note, Spot
 from varlaw.checks.claims.language import read_statements
 from varlaw.checks.claims.literals import literal_of
@@ -84,6 +85,8 @@ class _Reader:
                 self.span(part)
             else:
                 self.remark(part)
+        if not any(is_density_defined(one.chain) for one in self.chains):
+            self.chains = [replace(one, chain=with_densities(one.chain)) for one in self.chains]
         return Findings(
             problems=tuple(self.problems),
             unread=tuple(self.unread),

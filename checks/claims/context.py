@@ -41,7 +41,8 @@ class Context:
 
     `signs` says of names whether they are positive, False being any real number; `ranges` are the
     first and last value of indices; `extremes` are names with what they make least (1) or greatest
-    (-1); `problems` the lines that were not understood, and why.
+    (-1); `problems` the lines that were not understood, and why; `stated` says that what stands
+    here is meant as a claim.
     """
 
     values: tuple[tuple[str, Node], ...] = ()
@@ -52,6 +53,7 @@ class Context:
     extremes: tuple[tuple[str, int, Node], ...] = ()
     log_base: int | None = None
     problems: tuple[tuple[str, str], ...] = ()
+    stated: bool = False
 
     def value(self, name: str) -> Node | None:
         return dict(self.values).get(name)

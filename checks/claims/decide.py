@@ -51,7 +51,15 @@ def judge_chain(
 
 
 def judge_link(chain: Chain, place: int, context: Context, known: Definitions) -> Judgement:
-    """The judgement on one link of a chain, counted from 0."""
+    """The judgement on one link of a chain, counted from 0; none on what claims nothing."""
+    found = _judged(chain, place, context, known)
+    if found.verdict is None and context.stated:
+        told = f"it is said to be a claim, and looks like {found.reason}"
+        return replace(found, verdict=Verdict.UNDECIDED, reason=told)
+    return found
+
+
+def _judged(chain: Chain, place: int, context: Context, known: Definitions) -> Judgement:
     left, sign, right = chain.links[place]
     why = _no_claim(chain, place, context, known)
     if why:
@@ -155,7 +163,7 @@ def _found(chain: Chain, place: int, context: Context, known: Definitions) -> Fi
     if left.head is Head.NAME and (extreme := context.extreme(plain(left))) is not None:
         return extremal(plain(left), extreme, sign, right, context)
     scope = Scope(log_base=context.log_base)
-    derived = len(chain.links) > 1
+    derived = len(chain.links) > 1 or context.stated
     left, right = (substituted_by(context, side) for side in (left, right))
     if any(n.head is Head.EXPECTATION for side in (left, right) for n in side.walk()):
         from varlaw.checks.claims.probability import expected
@@ -262,9 +270,11 @@ def _with_definitions(
 
 
 def _current(known: Definitions, name: str, value: Node, context: Context) -> bool:
-    """Whether a value is the nearest definition of a name, or a decimal of one and the other."""
-    nearest = known.of(name)[0]
-    return value == nearest or any(
+    """Whether a value is the current one of a name, or either is a decimal of the other."""
+    nearest = known.current(name)
+    if nearest is None or value == nearest:
+        return nearest is not None
+    return any(
         literal_of(decimal) is not None
         and (found := _decided(other, "~=", decimal, context, True)) is not None
         and found.verdict is Verdict.VERIFIED

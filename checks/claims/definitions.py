@@ -46,6 +46,12 @@ class Definitions:
         values = self.by_name.get(name, {})
         return sorted(values, key=lambda value: self._distance(values[value]))
 
+    def current(self, name: str) -> Node | None:
+        """The value that a name has here: the nearest before, else one that follows soon."""
+        nearest = self.of(name)[0]
+        later, distance = self._distance(self.by_name[name][nearest])
+        return None if later and -distance > NEAR else nearest
+
     def formulas(self) -> "Definitions":
         """Without the values that are bare decimals."""
         kept = {
@@ -91,11 +97,16 @@ class Definitions:
         return found if len(found) > len(values) else {}
 
 
-def gathered(chains: Iterable[Chain]) -> Definitions:
-    """The definitions in the chains of a document, in order; none of a name with too many."""
+def gathered(chains: Iterable[Chain | None]) -> Definitions:
+    """The definitions in the chains of a document, in order; none of a name with too many.
+
+    None stands for a chain that defines nothing.
+    """
     found: dict[str, dict[Node, list[int]]] = {}
     redefined: set[str] = set()
     for order, chain in enumerate(chains):
+        if chain is None:
+            continue
         redefined |= _redefined(chain)
         definition = defined(chain)
         if definition is not None:

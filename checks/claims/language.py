@@ -12,7 +12,7 @@ begins a comment.
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from varlaw.checks.claims.context import EMPTY, Context, read_context
 from varlaw.symbolic.formulas import Chain, NotRead, read_plain
@@ -72,7 +72,8 @@ def read_statements(text: str, context: Context = EMPTY) -> Statements:
             continue
         if not reading.chains:
             mistakes.append(Mistake("it claims nothing", start, start + len(line)))
-        claims.append(Claim(reading.chains, context.joined(local), start + begin))
+        here = replace(context.joined(local), stated=True)
+        claims.append(Claim(reading.chains, here, start + begin))
     return Statements(tuple(claims), context, tuple(mistakes))
 
 

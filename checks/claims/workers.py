@@ -38,6 +38,12 @@ class Task:
     def context(self, place: int) -> Context:
         return self.contexts[place] if self.contexts else EMPTY
 
+    def defining(self) -> list[Chain | None]:
+        """The chains, without those that are claims in so many words and define nothing."""
+        return [
+            None if self.context(place).stated else chain for place, chain in enumerate(self.chains)
+        ]
+
 
 @dataclass
 class _Job:
@@ -84,7 +90,7 @@ class _Pool:
 
     def __init__(self, tasks: Sequence[Task], seconds: float) -> None:
         self.tasks, self.seconds = tasks, seconds
-        self.known = [gathered(task.chains) for task in tasks]
+        self.known = [gathered(task.defining()) for task in tasks]
         self.found: dict[tuple[int, int, int], Judgement] = {}
         self.workers: list[_Worker] = []
         self.waiting: list[_Job] = []

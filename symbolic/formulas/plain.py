@@ -28,6 +28,7 @@ LEXEME = re.compile(
     r"|(?P<sign>\.\.\.|\.\.|===|<=>|:=|<=|>=|!=|~=|==|->|=>|<<|>>|\*\*|\|\||.)",
     re.DOTALL,
 )
+CONDITION = re.compile(r"\s*\[[^\[\]]*[<>]")
 NEXT = re.compile(r"\s*(.?)", re.DOTALL)
 ENDS = words(
     "NUMBER DIGITS NAME WORD INFINITY FUNCTION RBRACE CLOSE BAR_CLOSE NORM_CLOSE PRIME BANG "
@@ -140,7 +141,9 @@ class Plain:
         return match.group(1) if match else ""
 
     def is_moment(self, word: str, end: int) -> bool:
-        """Whether a word is a variance, or an E before square brackets."""
+        """Whether a word is a variance, an E before square brackets, or a P before a condition."""
+        if word == "P":
+            return CONDITION.match(self.text, end) is not None
         if word == "E":
             return self.following(end) in ("[", "_")
         return word in MOMENTS and len(word) > 1

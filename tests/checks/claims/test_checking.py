@@ -142,3 +142,40 @@ def test_what_stands_around_a_formula(text: str, expected: list[str]) -> None:
     """Units behind the last number, and letters that were numbers before."""
     (findings,) = check([read_document("a.md", text.encode())])
     assert [link.verdict for link in findings.links] == expected
+
+
+STATED = """
+```varlaw
+claim 2/(m+n) = (1/m + 1/n)/2
+claim m = 5
+claim n = 5
+claim n = n + 1
+claim sin(x)^2 + cos(x)^2 = 1
+claim P[1 < z < 5] = 0.6827 where z ~ N(3, 4)
+```
+$2/(m+n) = (1/m + 1/n)/2$
+"""
+
+
+def test_what_is_said_to_be_a_claim_is_judged_and_defines_nothing() -> None:
+    (findings,) = check([read_document("a.md", STATED.encode())])
+    undecided = "undecided"
+    assert [link.verdict for link in findings.links] == [
+        "refuted", undecided, undecided, undecided, "verified", "verified"
+    ]  # fmt: skip
+    assert findings.no_claims == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (r"$1 - \frac{4\phi(2)}{2\Phi(2)-1} = 0.773741303549923$", ["verified"]),
+        (r"$1 - \frac{4\varphi(2)}{2\Phi(2)-1} = 0.7737415$", ["refuted"]),
+        (r"$\phi(2) = 0.054$", ["undecided"]),
+        (r"$\phi(x) = x^2$. $\phi(2) > \Phi(2)$", ["undecided"]),
+    ],
+)
+def test_the_normal_density_beside_the_distribution(text: str, expected: list[str]) -> None:
+    """The variance of a normal law cut at two deviations (Johnson et al. 1994, 13.10)."""
+    (findings,) = check([read_document("a.md", text.encode())])
+    assert [link.verdict for link in findings.links] == expected
