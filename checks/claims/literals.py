@@ -149,6 +149,8 @@ def judged(side: Side, literal: Literal, sign: str) -> tuple[Verdict, str] | Non
             if side(value) is None:
                 return None
             return _whole(literal)
+        if literal.figure == 0 and not literal.begun and not exact:
+            return None if side(value) is None else _zero(literal)
         return Verdict.VERIFIED, "exactly" if exact and not literal.begun else how
     if literal.whole and sign == "=" and literal.digits < 2 and side(value):
         return _whole(literal)
@@ -176,6 +178,13 @@ def _nearest_double(side: Side, literal: Literal) -> bool:
         return False
     half = Fraction(ulp(value)) / 2
     return bool(_between(side, Fraction(value) - half, Fraction(value) + half))
+
+
+def _zero(literal: Literal) -> tuple[Verdict, str]:
+    """A zero for a small number that is not zero."""
+    if literal.whole:
+        return Verdict.UNDECIDED, "how close to zero is not said"
+    return Verdict.LOOSE, "rounds so, but no digit of the number is left"
 
 
 def _whole(literal: Literal) -> tuple[Verdict, str]:

@@ -38,6 +38,10 @@ def verdict(text: str) -> str:
         (r"1/8 = 0.124\dots", "loose"),
         (r"1/8 = 0.1250", "verified"),
         (r"1/8 = 0.1252", "refuted"),
+        (r"0.02^2 = 0.00", "loose"),
+        (r"2^{-20} \approx 0", "undecided"),
+        (r"2/3 \approx 0", "refuted"),
+        (r"1/2 - 2^{-1} = 0.00", "verified"),
         (r"1/3 = 0.3330", "refuted"),  # zeros at the end count
         (r"0.02930/1 \approx 0.0293", "verified"),
         (r"1/2 \approx 50\%", "verified"),
