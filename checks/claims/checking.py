@@ -1,7 +1,7 @@
 """Checking documents: from their text to the findings of each, in worker processes."""
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from varlaw.checks.claims.context import Context
@@ -68,8 +68,9 @@ class _Reader:
     numbers: set[str] = field(default_factory=set)  # names that had a number as their value
     problems: list[Note] = field(default_factory=list)
     unread: list[Note] = field(default_factory=list)
+    excused: int = 0  # spans that are to be ignored
 
-    def read(self) -> Findings:
+    def read(self) -> None:
         """Everything but the verdicts."""
         document = self.document
         excused = ignoring(document)
@@ -87,11 +88,15 @@ class _Reader:
                 self.remark(part)
         if not any(is_density_defined(one.chain) for one in self.chains):
             self.chains = [replace(one, chain=with_densities(one.chain)) for one in self.chains]
+        self.excused = len(excused.spans)
+
+    def findings(self) -> Findings:
+        """What was found, without the links."""
         return Findings(
             problems=tuple(self.problems),
             unread=tuple(self.unread),
-            spans=len(document.spans),
-            ignored=len(excused.spans),
+            spans=len(self.document.spans),
+            ignored=self.excused,
         )
 
     def span(self, span: Span) -> None:
@@ -160,16 +165,9 @@ def check(
     """
     settings = configuration or Configuration()
     shared = declared(settings)
-    parts = [part for document in documents for part in document]
-    readers = [_Reader(part, _macros(part, settings), shared) for part in parts]
-    read = [reader.read() for reader in readers]
-    tasks = [
-        Task(tuple(one.chain for one in reader.chains), tuple(one.context for one in reader.chains))
-        for reader in readers
-    ]
-    judged = judge(tasks, jobs, seconds)
-    whole = map(_with_links, read, readers, judged)
-    return [_joined(next(whole) for _ in document) for document in documents]
+    read = [_readers(document, settings, shared) for document in documents]
+    judged = judge([_task(readers) for readers in read], jobs, seconds)
+    return [_findings(*one) for one in zip(read, judged, strict=True)]
 
 
 def declared(configuration: Configuration) -> Context:
@@ -184,25 +182,34 @@ def declared(configuration: Configuration) -> Context:
     return found.context
 
 
-def _macros(document: Document, configuration: Configuration) -> dict[str, Macro]:
-    """The author's commands: those of the configuration, and the document's own."""
+def _readers(
+    document: Sequence[Document], configuration: Configuration, context: Context
+) -> list[_Reader]:
+    """The readers of a document's parts, each knowing what those before it say."""
     configured = [rf"\newcommand{{\{k}}}{{{v}}}" for k, v in configuration.macros.items()]
-    return dict(read_macros([*configured, *document.macros]))
+    own = [macro for part in document for macro in part.macros]
+    macros = dict(read_macros([*configured, *own]))
+    found: list[_Reader] = []
+    numbers: set[str] = set()
+    for part in document:
+        found.append(_Reader(part, macros, context, numbers=numbers))
+        found[-1].read()
+        context = found[-1].context
+    return found
 
 
-def _with_links(
-    findings: Findings, reader: _Reader, judged: Sequence[Sequence[Judgement]]
-) -> Findings:
-    links, no_claims = [], 0
-    for read, judgements in zip(reader.chains, judged, strict=True):
-        claims = read.claims(judgements)
-        no_claims += len(judgements) - len(claims)
-        links += [read.link(one) for one in claims]
-    return replace(findings, links=tuple(links), no_claims=no_claims)
+def _task(readers: Sequence[_Reader]) -> Task:
+    read = [one for reader in readers for one in reader.chains]
+    return Task(tuple(one.chain for one in read), tuple(one.context for one in read))
 
 
-def _joined(parts: Iterable[Findings]) -> Findings:
-    whole = Findings()
-    for part in parts:
+def _findings(readers: Sequence[_Reader], judged: Sequence[Sequence[Judgement]]) -> Findings:
+    """The findings of a document from those of its parts and the judgements on their chains."""
+    whole, rest = Findings(), iter(judged)
+    for reader in readers:
+        found = [(read, read.claims(one)) for read, one in zip(reader.chains, rest, strict=False)]
+        links = tuple(read.link(one) for read, claims in found for one in claims)
+        total = sum(len(read.chain.links) for read in reader.chains)
+        part = replace(reader.findings(), links=links, no_claims=total - len(links))
         whole = whole.joined(part)
     return whole

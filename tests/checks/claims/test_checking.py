@@ -179,3 +179,18 @@ def test_the_normal_density_beside_the_distribution(text: str, expected: list[st
     """The variance of a normal law cut at two deviations (Johnson et al. 1994, 13.10)."""
     (findings,) = check([read_document("a.md", text.encode())])
     assert [link.verdict for link in findings.links] == expected
+
+
+def test_cells_know_what_those_before_them_say() -> None:
+    sources = [
+        r"$n = 512$ \newcommand{\half}{\frac12}",
+        r"$1/\sqrt{n} = 0.0444$ and $\half = 0.5$",
+        "<!-- varlaw: z ~ N(0, 4) -->",
+        "$E[z^2] = 4$",
+    ]
+    cells = [{"cell_type": "markdown", "source": source} for source in sources]
+    document = read_document("a.ipynb", json.dumps({"cells": cells}).encode())
+    (findings,) = check([document])
+    assert [(link.spot.cell, link.verdict) for link in findings.links] == [
+        (2, "refuted"), (2, "verified"), (4, "verified")
+    ]  # fmt: skip
