@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from varlaw.checks.claims.definitions import NEVER, free_names, outside
+from varlaw.checks.claims.definitions import NEVER, bare, free_names, outside
 from varlaw.symbolic.formulas.tree import Chain, Head, Node, plain
 
 EXTREME = re.compile(r"([A-Za-z]\w*)\s+(minimi[sz]es|maximi[sz]es)\s+(.+)")
@@ -77,14 +77,17 @@ class Context:
 
     @property
     def spreads(self) -> set[str]:
-        """The names in variances, deviations and second moments of laws: positive ones."""
+        """The names in variances, deviations, second moments and in U(-a, a): positive ones."""
         found: set[str] = set()
         for variable in self.variables:
             for place, part in enumerate(variable.law.parts):
                 if part.head is Head.RELATION:
                     if plain(part.parts[0]) not in ("mean", "mu", "low", "high"):
                         found |= free_names(part.parts[1])
-                elif place == 1 and not variable.law.text.lower().startswith("u"):
+                elif place == 1 and (
+                    not variable.law.text.lower().startswith("u")
+                    or bare(variable.law.parts[0]) == Node(Head.NEGATIVE, (bare(part),))
+                ):
                     found |= free_names(part)
         return found
 

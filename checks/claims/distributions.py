@@ -51,6 +51,18 @@ class Distribution:
         return self.given[key]
 
     @property
+    def positive(self) -> list[Expr]:
+        """What must be positive for such a law to exist, and to be no constant."""
+        found = [self.given[key] for key in ("var", "std", "second_moment") if key in self.given]
+        if "low" in self.given:
+            found.append(self["high"] - self["low"])
+        if "p" in self.given:
+            found += [self["p"], 1 - self["p"]]
+        if "second_moment" in self.given and "mean" in self.given:
+            found.append(self["second_moment"] - self["mean"] ** 2)
+        return found
+
+    @property
     def points(self) -> list[tuple[Expr, Expr]]:
         """(value, probability) of a law on two points."""
         if self.kind == "bernoulli":

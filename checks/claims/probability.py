@@ -1,6 +1,6 @@
 """Links in which expectations, variances or probabilities stand, by what the context declares."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 from random import Random
@@ -59,7 +59,7 @@ def _judged(left: Node, sign: str, right: Node, context: Context, scope: Scope) 
     a, b = _values(context, left, right)
     if not (a.free_symbols or b.free_symbols):
         return between(_number(a), sign, _number(b))
-    found = _symbolic(a, sign, b)
+    found = _symbolic(a, sign, b, _positive(left, right, context))
     if found.verdict is Verdict.REFUTED:
         known = _declared_names(context) | {s.name for s in a.free_symbols & b.free_symbols}
         unknown = sorted({s.name for s in a.free_symbols | b.free_symbols} - known)
@@ -150,13 +150,28 @@ def _number(value: Expr) -> Number:
     return Number(None, enclosed, lambda: value)
 
 
-def _symbolic(a: Expr, sign: str, b: Expr) -> Finding:
+def _positive(left: Node, right: Node, context: Context) -> list[Expr]:
+    """What must be positive for the laws in a link to exist."""
+    algebra = _algebra(context, left, right)
+    calls = [node for side in (left, right) for node in side.walk() if node.head is Head.CALL]
+    found: list[Expr] = []
+    for call in (*(variable.law for variable in context.variables), *calls):
+        if call.text not in NAMES:
+            continue
+        try:
+            found += algebra.law(call).positive
+        except NoValue:
+            continue
+    return found
+
+
+def _symbolic(a: Expr, sign: str, b: Expr, positive: Sequence[Expr]) -> Finding:
     """Both sides as expressions in declared symbols."""
     value = typed(a)
     if sign == "=":
         if equal(a, b):
             return Finding(Verdict.VERIFIED, value, "", RULE)
-        at = different(a, b)
+        at = different(a, b, positive)
         if at:
             return Finding(Verdict.REFUTED, value, f"differs at {at}", RULE)
         return Finding(Verdict.UNDECIDED, value, "equality was neither proved nor refuted", RULE)
@@ -169,13 +184,16 @@ def _symbolic(a: Expr, sign: str, b: Expr) -> Finding:
     return Finding(Verdict.UNDECIDED, value, f"{sign} between formulas", RULE)
 
 
-def different(a: Expr, b: Expr) -> str:
-    """A point at which two expressions differ for certain."""
+def different(a: Expr, b: Expr, positive: Sequence[Expr] = ()) -> str:
+    """A point at which two expressions differ for certain, and others over it are positive."""
     random = Random(SEED)
     symbols = sorted(a.free_symbols | b.free_symbols, key=str)
+    positive = [part for part in positive if part.free_symbols <= set(symbols)]
     for _ in range(POINTS):
         point = {s: _value(s, random) for s in symbols}
         try:
+            if not all(ball(part.xreplace(point)) > 0 for part in positive):
+                continue
             gap = ball(a.xreplace(point)) - ball(b.xreplace(point))
         except (NoEnclosure, ZeroDivisionError):
             continue

@@ -104,18 +104,16 @@ def _failed(
     wanted = WANTED.get(sign, (0,))
     bad = next(side for side in sorted(seen.points) if side not in (0, *wanted))
     at = identities.shown(seen.points[bad])
-    if not all(positive.values()):
-        above = dict.fromkeys(positive, True)
-        inner = identities.sampled(left, right, above, scope)
-        if inner.clear and inner.signs <= {0, *wanted}:
-            told = f"fails at {at}, but not for positive names: say which are positive"
-            return Finding(Verdict.UNDECIDED, "", told)
+    above = dict.fromkeys(positive, True)
     counts = {name for name in positive if identities.whole_by_custom(name)}
-    if counts:
-        inner = identities.sampled(left, right, positive, scope, counts)
+    for signs, whole, told in (
+        (above, (), "for positive names: say which are positive"),
+        (positive, counts, "for whole numbers"),
+        (above, counts, "for positive and whole numbers"),
+    ):
+        inner = identities.sampled(left, right, signs, scope, whole)
         if inner.clear and inner.signs <= {0, *wanted}:
-            told = f"fails at {at}, but not for whole numbers"
-            return Finding(Verdict.UNDECIDED, "", told)
+            return Finding(Verdict.UNDECIDED, "", f"fails at {at}, but not {told}")
     a, b = names_of(left), names_of(right)
     one_sided = len(seen.signs - {0}) == 1 and 0 not in seen.signs
     computed = any(node.head in COMPUTED for side in (left, right) for node in side.walk())

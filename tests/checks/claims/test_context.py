@@ -42,6 +42,13 @@ def judged(text: str, *lines: str) -> Judgement:
         ((STANDARD,), "Var(relu(z)) = 1/2 - 1/(2 pi)", "verified"),
         ((STANDARD,), "Var(relu(z)) = 1/2", "refuted"),
         ((STANDARD,), "P(abs(z) < 1) = 0.6827", "verified"),
+        ((STANDARD,), "P[abs(z) < 1] = 0.6827", "verified"),
+        (("u ~ U(-a, a)",), "Std(u) = a/sqrt(3)", "verified"),
+        (("u ~ U(-a, a)",), "Std(u) = a/3", "refuted"),
+        (("u ~ U(b, c)",), "Std(u) = (c - b)/sqrt(12)", "undecided"),  # b < c is not used
+        (("u ~ U(b, c)",), "Std(u) = (c - b)/12", "refuted"),
+        (("x ~ iid(mean = mu, second_moment = q)",), "Var(x) = abs(q - mu^2)", "undecided"),
+        (("x ~ iid(mean = mu, second_moment = q)",), "Var(x) = q", "refuted"),
         ((STANDARD,), "E[1/z] = 0", "undecided"),
         ((STANDARD,), "E[exp(z^2)] = 3", "undecided"),
         ((STANDARD,), "E[w^2] = 3", "undecided"),

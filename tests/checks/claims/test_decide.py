@@ -184,6 +184,7 @@ def test_letters_of_constants_that_stand_for_something_else(
         (r"n! \ge 2^{n-1}", "undecided"),
         (r"2^n \ge n + 1", "undecided"),
         (r"2^n \ge n + 3", "refuted"),
+        (r"(1+a)^{L} \ge 1 + aL", "undecided"),
         (r"2^t \ge t + 1", "refuted"),
     ],
 )
