@@ -21,6 +21,7 @@ MOST_TERMS = 400
 # Names that stand for sizes, widths, depths, deviations, by custom; all others are real numbers.
 SIZES = ("m", "n", "d", "k", "l", "ell", "h", "p", "q", "N", "M", "D", "L", "K", "H", "T", "V", "B")
 COUNTS = (*SIZES, "i", "j")
+FRACTIONS = ("p", "q", "r", "rho", "alpha", "beta", "delta", "eps", "epsilon", "varepsilon", "eta")
 SPREADS = ("sigma", "tau", "s2", "fan", "gain", "width", "depth", "std", "var", "varsigma")
 
 
@@ -28,6 +29,11 @@ def positive_by_custom(name: str) -> bool:
     """Whether a name stands for something positive unless it is declared otherwise."""
     core = name.partition("_")[0].lstrip("\\")
     return core in SIZES or core in SPREADS
+
+
+def fraction_by_custom(name: str) -> bool:
+    """Whether a name may stand for a probability, a correlation or a rate where nothing is said."""
+    return name.partition("_")[0].lstrip("\\") in FRACTIONS
 
 
 def whole_by_custom(name: str) -> bool:
@@ -64,10 +70,12 @@ def sampled(
     positive: Mapping[str, bool],
     scope: Scope,
     counts: Iterable[str] = (),
+    fractions: Iterable[str] = (),
 ) -> Sampled:
     """Signs of left - right at random rational points, 0 where the balls overlap.
 
-    Whole numbers are taken for what must be one, and for the names in `counts`.
+    Whole numbers are taken for what must be one, and for the names in `counts`; numbers between 0
+    and 1 for those in `fractions`.
     """
     whole = whole_names(left, right).union(counts)
     random = Random(SEED)
@@ -78,7 +86,7 @@ def sampled(
             point = {
                 name: Fraction(random.randint(1, 40))
                 if name in whole
-                else _number(random, positive[name])
+                else _number(random, positive[name], name in fractions)
                 for name in sorted(positive)
             }
             values = {
@@ -99,7 +107,9 @@ def sampled(
     return Sampled(frozenset(points), points, clear, constant)
 
 
-def _number(random: Random, positive: bool) -> Fraction:
+def _number(random: Random, positive: bool, fraction: bool = False) -> Fraction:
+    if fraction:
+        return Fraction(random.randint(1, 96), 97)
     size = Fraction(random.randint(1, 97), random.choice((2, 3, 4, 5, 7, 8, 16)))
     return size if positive or random.random() < 0.5 else -size
 

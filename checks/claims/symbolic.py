@@ -105,13 +105,15 @@ def _failed(
     bad = next(side for side in sorted(seen.points) if side not in (0, *wanted))
     at = identities.shown(seen.points[bad])
     above = dict.fromkeys(positive, True)
-    counts = {name for name in positive if identities.whole_by_custom(name)}
-    for signs, whole, told in (
-        (above, (), "for positive names: say which are positive"),
-        (positive, counts, "for whole numbers"),
-        (above, counts, "for positive and whole numbers"),
+    fractions = {name for name in positive if identities.fraction_by_custom(name)}
+    counts = {name for name in positive if identities.whole_by_custom(name)} - fractions
+    for signs, whole, small, told in (
+        (above, (), (), "for positive names: say which are positive"),
+        (positive, counts, (), "for whole numbers"),
+        (above, counts, (), "for positive and whole numbers"),
+        (above, (), fractions, "for names between 0 and 1"),
     ):
-        inner = identities.sampled(left, right, signs, scope, whole)
+        inner = identities.sampled(left, right, signs, scope, whole, small)
         if inner.clear and inner.signs <= {0, *wanted}:
             return Finding(Verdict.UNDECIDED, "", f"fails at {at}, but not {told}")
     a, b = names_of(left), names_of(right)

@@ -185,10 +185,13 @@ def test_letters_of_constants_that_stand_for_something_else(
         (r"2^n \ge n + 1", "undecided"),
         (r"2^n \ge n + 3", "refuted"),
         (r"(1+a)^{L} \ge 1 + aL", "undecided"),
+        (r"(1-p)^2 \le 1-p", "undecided"),
+        (r"(1-p)^2 \ge 1-p", "refuted"),
+        (r"\rho^2 \le |\rho|", "undecided"),
         (r"2^t \ge t + 1", "refuted"),
     ],
 )
-def test_letters_of_counts_may_be_whole(text: str, expected: str) -> None:
+def test_letters_of_counts_and_of_rates(text: str, expected: str) -> None:
     assert verdict(text) == expected
 
 
