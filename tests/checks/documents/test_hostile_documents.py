@@ -73,6 +73,7 @@ HOSTILE = {
     "parentheses": "\\(",
     "unclosed environments": "\\begin{equation} x = 1\n",
     "unclosed paragraphs": "\\begin{equation} x = 1\n\n",
+    "texts": "$\\text{ a",
     "all openers": "\\[ $$ \\( \\begin{align} $\\x\n",
     "openers in items": "- \\[ x\n",
     "quotes": ">",
