@@ -175,8 +175,11 @@ class RandomAlgebra(Algebra):
         if not laws:
             return self
         context = self.context
-        for relation in laws:
-            context = declare(context, Chain(relation.parts, (relation.text,)))
+        try:
+            for relation in laws:
+                context = declare(context, Chain(relation.parts, (relation.text,)))
+        except ValueError as error:
+            raise NoValue(str(error)) from None
         return RandomAlgebra(context, set(self.symbols))
 
     def of_law(self, what: str, law: Distribution) -> Expr:
