@@ -161,7 +161,7 @@ def gain_gelu_variance(case: Case) -> Trial:
 
 @experiment(law="gain-elu", quantity="g^2 E[elu(z)^2]", weights=NORMAL)
 def gain_elu(case: Case) -> Trial:
-    others = {"sqrt(2)": sqrt(2), "1": 1.0, "of the variance": found("gain-elu-variance")}
+    others = {"sqrt(2)": sqrt(2), "1": 1.0, "of SiLU": found("gain-silu")}
     return kept(case, unit_elu, "elu(x)", others)
 
 
@@ -199,6 +199,42 @@ def gain_hardtanh(case: Case) -> Trial:
         "without the clipped mass": 0.1987480430987992**-0.5,
     }
     return kept(case, lambda z: np.clip(z, -1, 1), "hardtanh(x)", others)
+
+
+def carried(layers: int) -> float:
+    """q after so many GELU layers of variance 2/m from 1, by Gauss and Hermite."""
+    nodes, weights = np.polynomial.hermite_e.hermegauss(200)
+    q = 1.0
+    for _ in range(layers):
+        q = 2 * float(gelu(sqrt(q) * nodes) ** 2 @ weights / weights.sum())
+    return q
+
+
+def last_of(case: Case, layers: int, wrong: Mapping[str, float]) -> Trial:
+    """2 E[gelu(z)^2] in the last of some layers; gelu(z)^2 <= z^2."""
+    q = carried(layers - 1)
+    told = {name: exact_of(number) for name, number in wrong.items()}
+    return over_units(
+        case, lambda z: 2 * gelu(z) ** 2, 12 * q**2, case.claim(), told, variance=Fraction(q)
+    )
+
+
+@experiment(law="gelu-sqrt2-layer", quantity="2 E[gelu(z)^2]", weights=NORMAL)
+def gelu_sqrt2_layer(case: Case) -> Trial:
+    return last_of(case, 1, {"1, as with ReLU": 1, "2/3": 2 / 3, "1/2": 0.5, "0.85^2": 0.7225})
+
+
+@experiment(law="gelu-sqrt2-depth", quantity="2 E[gelu(z)^2] in layer 32", weights=NORMAL)
+def gelu_sqrt2_depth(case: Case) -> Trial:
+    first = carried(1)
+    wrong = {
+        "1, as with ReLU": 1,
+        "0.85044^32": first**32,
+        "2^-32": 2.0**-32,
+        "of 31 layers": carried(31),
+        "of 33 layers": carried(33),
+    }
+    return last_of(case, 32, wrong)
 
 
 @experiment(law="relu-squared", quantity="g^2 E[relu(z)^4]", weights=NORMAL)
