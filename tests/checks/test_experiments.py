@@ -122,7 +122,7 @@ for entry in catalogue.entries().values():
         ONE_LAW_OF_WEIGHTS[entry.name] = "assumes Gaussian weights, or weights without atoms"
     if entry.name in NORMAL_LOGITS:
         ONE_LAW_OF_WEIGHTS[entry.name] = "assumes normal logits, or normal queries and keys"
-    if entry.name.startswith("nngp-"):
+    if entry.family == "kernels":
         ONE_LAW_OF_WEIGHTS[entry.name] = "speaks of jointly normal pre-activations"
     if entry.name.startswith(EXPONENTS):
         ONE_LAW_OF_WEIGHTS[entry.name] = "with signs every size is a power of the width exactly"
