@@ -62,6 +62,7 @@ ONE_LAW_OF_WEIGHTS = {
     "head-bert": "is about BERT's truncated weights",
     "attention-bert": "is about BERT's truncated weights",
     "softmax-jacobian": "is about weights on a simplex",
+    "unnormalised-scaled": "with weights of any direction alike, layers are independent",
     "softmax-jacobian-uniform": "is about equal weights",
 }
 GAUSSIAN = {
