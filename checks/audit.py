@@ -233,7 +233,7 @@ def sufficient(law: Law) -> tuple[tuple[str, ...], ...]:
 
 
 def _droppable(assumption: Assumption) -> bool:
-    return assumption.kind not in (Kind.WIDE, Kind.NO_ATOM)
+    return assumption.kind not in (Kind.WIDE, Kind.NO_ATOM, Kind.SUMS_TO_ONE)
 
 
 def counter_example(

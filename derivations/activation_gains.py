@@ -16,7 +16,7 @@ from varlaw.symbolic.activations import (
 )
 from varlaw.symbolic.derivation import Derivation, derive
 from varlaw.symbolic.sequences import Term, named
-from varlaw.symbolic.terms import Expectation, Variance
+from varlaw.symbolic.terms import Expectation, Variance, indicator
 
 
 def keeping(output: Expr) -> Derivation:
@@ -28,6 +28,31 @@ def unit_variance(output: Expr) -> Derivation:
     """The gain that gives an activation's output variance 1, in digits."""
     chain = derive(g**2 * Variance(output)).by("moments")
     return solved(chain, g, "the variance of the output is 1").by("digits", places=15)
+
+
+@law(
+    name="relu-half",
+    family="activation",
+    title="A ReLU unit is on with the chance 1/2",
+    regime="pre-activations N(0, v); symmetry about 0 is what matters",
+    sources=("he2015",),
+    note="The source is background.",
+    pitfalls=(
+        (
+            "half of the units are dead",
+            "half of them are off for a given input; dead ones are off for all, as after a step "
+            "that drives their biases down",
+            "1/2 on at the start, at any variance of the weights",
+        ),
+        (
+            "half of the units are on, so half of the second moment is left",
+            "both follow from symmetry, neither from the other: see he",
+            "for z = e - 1, e exponential, 1/e = 0.368 are on and 2/e = 0.736 of E[z^2] is left",
+        ),
+    ),
+)
+def relu_half() -> Derivation:
+    return derive(Expectation(indicator(normal(v), ">"))).by("normal")
 
 
 @law(

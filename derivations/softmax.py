@@ -250,7 +250,7 @@ def largest(count: Expr, std: Expr) -> tuple[Expr, Expr, Expr]:
     name="softmax-largest",
     family="softmax",
     title="The largest of n logits N(0, s^2) is at most s sqrt(2 log n) on average",
-    regime="exact, any n",
+    regime="exact for n independent logits, any n",
     sources=("boucheron2013",),
     symbols=(
         "M: the expected largest of n logits: one of them, n times, if the others lie below it",
@@ -274,7 +274,7 @@ def softmax_largest() -> Derivation:
     name="softmax-largest-512",
     family="softmax",
     title="The largest of 512 standard normal logits is 3.04 on average",
-    regime="exact",
+    regime="exact for independent logits",
     sources=("boucheron2013",),
     rests_on=("softmax-largest",),
     symbols=("M: the expected largest of 512 logits", "z: a logit"),

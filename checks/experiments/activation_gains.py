@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from fractions import Fraction
-from math import pi, sqrt
+from math import exp, pi, sqrt
 
 import numpy as np
 from numpy.random import Generator
@@ -70,6 +70,12 @@ def of_unit_variance(case: Case, f: Function, text: str, others: Mapping[str, fl
     gain = float(case.claim())
     wrong = {f"gain {name}": (gain / number) ** 2 for name, number in others.items()}
     return halved_difference(case, f, text, gain**2, 1, wrong)
+
+
+@experiment(law="relu-half", quantity="P(z > 0)", weights=NORMAL)
+def relu_half(case: Case) -> Trial:
+    wrong = {"1": 1, "1/e, as of e - 1": exp(-1), "1/4": 0.25, "1/sqrt(2 pi)": 1 / sqrt(2 * pi)}
+    return over_units(case, lambda z: (z > 0).astype(float), 0.5, case.claim(), wrong)
 
 
 @experiment(law="relu-mean", quantity="E[relu(z)]", weights=NORMAL, v=Fraction(5, 2))
