@@ -2,7 +2,7 @@
 
 from sympy import Expr, Integer
 
-from varlaw.derivations.activation_gains import relu_mean
+from varlaw.derivations.activation_outputs import relu_mean
 from varlaw.derivations.catalogue import law
 from varlaw.derivations.gains import normal, v
 from varlaw.derivations.kernels import nngp_relu, q, rho

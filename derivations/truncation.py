@@ -184,7 +184,7 @@ def truncated_normal_correction() -> Derivation:
         (
             "BERT's std is half of Xavier's",
             "for its square matrices; beside Xavier's for 768 x 3072 it is three quarters",
-            "0.4875 of 1/sqrt(768) = 0.03608; 0.7708 of sqrt(2/3840) = 0.02282",
+            "0.4875 of 1/sqrt(768) = 0.03608; 0.7709 of sqrt(2/3840) = 0.02282",
         ),
     ),
 )

@@ -8,7 +8,7 @@ from sympy import Integer, Rational, Symbol, cos, sin
 
 from varlaw.checks.proofs import prove_step
 from varlaw.checks.report import Proof
-from varlaw.derivations.activation_gains import gelu_layers
+from varlaw.derivations.activation_outputs import gelu_layers
 from varlaw.derivations.catalogue import find
 from varlaw.symbolic.arrays import arrays_in
 from varlaw.symbolic.derivation import RuleError, derive, relation
