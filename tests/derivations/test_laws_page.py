@@ -9,7 +9,8 @@ PAGE = Path(__file__).parents[2] / "docs" / "laws.md"
 HEAD = """# The laws
 
 All laws of the catalogue by family. `varlaw show NAME` prints a law's statement, regime,
-assumptions, pitfalls, sources and derivation. `python tests/derivations/test_laws_page.py` writes this page.
+assumptions, pitfalls, sources and derivation. The page is written by
+`python tests/derivations/test_laws_page.py`.
 """
 
 
