@@ -69,6 +69,7 @@ GAUSSIAN = {
     "depth-he-drift",
     "depth-he-fourth",
     "depth-he-spread",
+    "depth-linear-fourth",
     "relu-fourth",
     "relu-square",
     "relu-std",
