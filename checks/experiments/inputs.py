@@ -101,7 +101,7 @@ def gated_unit(case: Case) -> Trial:
     return Trial(draw, 2 * many, case.claim(), spread, wrong)
 
 
-@experiment(law="swiglu", quantity="E[(silu(z) b)^2]", weights=NORMAL, d=6)
+@experiment(law="swiglu", quantity="E[(silu(z) b)^2]", weights=NORMAL, d=3)
 def swiglu(case: Case) -> Trial:
     """A layer of 8 gated units at a fixed input of mean square 1."""
     d, units = case.size("d"), 8

@@ -198,23 +198,20 @@ def relu_covariance(case: Case) -> Trial:
     return Trial(draw, 6 * WIDTH, claimed, spread, told)
 
 
-@experiment(
-    law="edge-of-chaos-relu", quantity="|g D W^T|^2/|g|^2", weights=NORMAL, v=Fraction(5, 2)
-)
+@experiment(law="edge-of-chaos-relu", quantity="|D W^T|^2/n", weights=NORMAL, v=Fraction(5, 2))
 def edge_of_chaos_relu(case: Case) -> Trial:
-    """One square layer of width 8 at the derived variance c/8, with a probe of signs."""
+    """The Jacobian D W^T of one square layer of width 8 at the derived variance c/8."""
     width, c = 8, case.claim()
     weights, unit = case.scaled(c / width), float(case["v"]) ** 0.5
 
     def draw(rng: Generator, replicates: int) -> Draws:
         x = unit * (2.0 * rng.integers(0, 2, (width, replicates)) - 1)
         w = weights.sample(rng, (width, width, replicates))
-        probe = 2.0 * rng.integers(0, 2, (width, replicates)) - 1
-        masked = probe * (np.einsum("ir,ijr->jr", x, w) > 0)
-        return np.asarray(np.mean(np.einsum("jr,ijr->ir", masked, w) ** 2, axis=0))
+        on = np.einsum("ir,ijr->jr", x, w) > 0
+        return np.asarray(np.einsum("jr,ijr->r", on, w**2) / width)
 
-    # given how many units are on, |W g|^2 of a layer; E[on] = n/2, E[on^2] = n/4 + n^2/4
+    # given how many units are on; E[on] = n/2, E[on^2] = n/4 + n^2/4
     square = float(c) ** 2 / width**2 * (1 + 2 / width) * (width + width**2) / 4
     wrong = {f"c = {number}": c / number for number in (1, Fraction(3, 2), 3, 4)}
     told = {name: exact_of(number) for name, number in wrong.items()}
-    return Trial(draw, width * (width + 2), 1, 3 * square - 1, told)
+    return Trial(draw, width * (width + 1), 1, square - 1, told)
