@@ -10,7 +10,7 @@ from varlaw.derivations.residual import l, pre_norm_growth, s2, stream, t
 from varlaw.derivations.scaling import residual_scaling, scaled_stream
 from varlaw.symbolic.declarations import dimensions, indices, positive, random_variable
 from varlaw.symbolic.derivation import Derivation, derive
-from varlaw.symbolic.sequences import IndexProduct, Term, named
+from varlaw.symbolic.sequences import IndexProduct, named
 from varlaw.symbolic.terms import Expectation, Sum
 
 d, L, M, N = dimensions("d L M N")
@@ -121,7 +121,7 @@ def deepnorm_identity_path() -> Derivation:
     sources=("wang2022",),
     rests_on=("deepnorm-identity-path", "deepnorm"),
     symbols=(
-        "c_l: the weight of x_0 behind l sub-layers",
+        "c: the weight of x_0 behind l sub-layers",
         "alpha: the factor of the residual connection",
         "s2: the variance of a branch: of two layers of gain beta, beta^4",
     ),
@@ -140,7 +140,7 @@ def deepnorm_identity_weight() -> Derivation:
     return (
         derive(IndexProduct(kept, t, Integer(0), l - 1))
         .by("constant-product")
-        .by("equal", to=Term("c", l), because="the weight c_l of x_0 behind l sub-layers")
+        .by("equal", to=c, because="the weight c of x_0 behind l sub-layers")
         .by(
             "substitute",
             values={s2: 1 / (8 * N), alpha: (2 * N) ** Rational(1, 4), l: 2 * N},

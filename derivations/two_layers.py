@@ -1,6 +1,6 @@
 """Laws of layers in a row: what variances made for one layer do to two of them, and to many."""
 
-from sympy import Symbol, log
+from sympy import Integer, Symbol, log
 
 from varlaw.derivations.backward import he_backward, n, v
 from varlaw.derivations.catalogue import law
@@ -109,7 +109,7 @@ def xavier_log_error() -> Derivation:
 def he_backward_chain() -> Derivation:
     gain = he_backward.derivation.after("count") / v
     layer = gain.subs(s2, he.derivation.end).subs({m: Term("d", i - 1), n: Term("d", i)})
-    return derive(IndexProduct(layer, i, 1, k)).by("telescope")
+    return derive(IndexProduct(layer, i, Integer(1), k)).by("telescope")
 
 
 @law(
