@@ -212,6 +212,32 @@ def depth_he_fourth(case: Case) -> Trial:
     return squares(case, depth=1)
 
 
+@experiment(law="depth-linear-fourth", quantity="E[q_l^2]", weights=NORMAL, n=6, l=2)
+def depth_linear_fourth(case: Case) -> Trial:
+    """E[q_l^2] from a one-hot input with q_0 = 1, through Gaussian weights of variance 1/n."""
+    n, depth = case.size("n"), case.size("l")
+    layer = case.scaled(Fraction(1, n))
+
+    def draw(rng: Generator, replicates: int) -> Draws:
+        h = np.zeros((n, replicates))
+        h[0] = sqrt(n)
+        for _ in range(depth):
+            h = multiply(h, layer.sample(rng, (n, n, replicates)))
+        return np.asarray(np.mean(h**2, axis=0) ** 2)
+
+    fourth = Fraction((n + 2) * (n + 4) * (n + 6), n**3)  # E of chi-squared/n to the fourth
+    width = case["n"]
+    claim = from_one(case, case.law.statement.rhs)
+    wrong = {
+        "1, kept, as by orthogonal matrices": 1,
+        "(1 + 5/n)^l, as with ReLU": (1 + 5 / width) ** depth,
+        "1 + 2/n, of one layer": 1 + 2 / width,
+        "(1 + 3/n)^l": (1 + 3 / width) ** depth,
+    }
+    spread = exact(fourth**depth) - claim**2
+    return Trial(draw, depth * n**2, claim, spread, wrong)
+
+
 @experiment(law="depth-he-spread", quantity="E[q_l^2]/E[q_l]^2", weights=NORMAL, n=6, l=2)
 def depth_he_spread(case: Case) -> Trial:
     return squares(case, depth=case.size("l"))

@@ -60,13 +60,16 @@ ONE_LAW_OF_WEIGHTS = {
     "bert-identity-path-least": "is about BERT's truncated weights",
     "bert-identity-path-most": "is about BERT's truncated weights",
     "head-bert": "is about BERT's truncated weights",
+    "attention-bert": "is about BERT's truncated weights",
     "softmax-jacobian": "is about weights on a simplex",
+    "unnormalised-scaled": "with weights of any direction alike, layers are independent",
     "softmax-jacobian-uniform": "is about equal weights",
 }
 GAUSSIAN = {
     "depth-he-drift",
     "depth-he-fourth",
     "depth-he-spread",
+    "depth-linear-fourth",
     "relu-fourth",
     "relu-square",
     "relu-std",
@@ -78,6 +81,7 @@ GAUSSIAN = {
     "tanh-small",
 }
 CONTINUOUS = {  # with division by what is 0 for some discrete weights, as the std of a few units
+    "he-backward-chain",
     "norm-correlation",
     "norm-input-gradient",
     "norm-radial-gradient",
@@ -98,6 +102,10 @@ NORMAL_LOGITS = {
     "attention-correlated-mean",
     "attention-correlated-second",
     "attention-mup",
+    "logits-outside",
+    "loss-gpt2",
+    "loss-he-head",
+    "loss-small-head",
     "loss-delta",
     "loss-one-nat",
     "loss-saturated",
@@ -116,7 +124,7 @@ for entry in catalogue.entries().values():
         ONE_LAW_OF_WEIGHTS[entry.name] = "assumes Gaussian weights, or weights without atoms"
     if entry.name in NORMAL_LOGITS:
         ONE_LAW_OF_WEIGHTS[entry.name] = "assumes normal logits, or normal queries and keys"
-    if entry.name.startswith("nngp-"):
+    if entry.family == "kernels":
         ONE_LAW_OF_WEIGHTS[entry.name] = "speaks of jointly normal pre-activations"
     if entry.name.startswith(EXPONENTS):
         ONE_LAW_OF_WEIGHTS[entry.name] = "with signs every size is a power of the width exactly"
@@ -132,7 +140,7 @@ ZERO = {  # no factor changes a claim of 0, nor an exponent of 0
     "zero-gamma-before",
     "zero-last-layer-before",
 }
-LOOSE = {"loss-one-nat"}  # bounded by way of the mean of e^z
+LOOSE = {"loss-he-head", "loss-one-nat"}  # bounded by way of the mean of e^z
 QUICK = Settings(tolerance=0.02, error_rate=1e-3)
 TASKS = plan(catalogue.entries(), QUICK)
 FAMILY = {name: entry.family for name, entry in catalogue.entries().items()}
