@@ -62,8 +62,8 @@ class Trial:
     """An experiment made ready: how to draw, what is claimed, how far draws may spread.
 
     `draw(rng, replicates)` gives one number per replicate, each from a fresh draw of everything
-    random: `numbers` random numbers, and at most `work` numbers held at once. Its expectation is
-    claimed to be `claimed`, and `neighbours` are what wrong laws claim instead. `variance` bounds
+    random: `numbers` random numbers, and about `work` numbers held at once (`numbers` of them, if
+    it is 0). Its expectation is claimed to be `claimed`, and `neighbours` are what wrong laws claim instead. `variance` bounds
     its variance, from the samplers alone. Where a claim is 0, tolerances are in units of `scale`.
 
     A `method` says otherwise: that the numbers are bounded, that a quantile of theirs is claimed
