@@ -21,7 +21,7 @@ BATCH = 1 << 17  # numbers held at once
 LONG = 1 << 27  # planned numbers from which on the replicates are kept in the journal
 BATCHES = 8  # per chunk, that is, per random stream
 MOST_REPLICATES = 1 << 25
-TIGHTEST = 0.65  # of the planned size: where intervals are tightest; at the size, 2 % wider than best
+TIGHTEST = 0.65  # of the planned size: where intervals are tightest; at the size 2 % wider
 LOOKS = (0.25, 0.5, TIGHTEST, 0.8, 1, 2, 4)  # in units of the planned size
 SAME = 1e-9  # neighbours as near as this to the claim claim the same
 WIDE = "the interval lies neither inside the tolerance nor outside"
@@ -57,7 +57,10 @@ class Task:
 
 
 class Series:
-    """The replicates of a trial, drawn chunk by chunk, and their confidence sequence."""
+    """The replicates of a trial, drawn chunk by chunk, and their confidence sequence.
+
+    `size` is the planned one, and intervals are tightest at `tightest` times it.
+    """
 
     def __init__(
         self,
@@ -67,10 +70,11 @@ class Series:
         alpha: float,
         size: int,
         journal: Journal | None = None,
+        tightest: float = 1.0,
     ) -> None:
         self.trial, self.key, self.seed, self.size = trial, key, seed, size
         self.journal = journal if size * trial.numbers >= LONG else None
-        self.sequence = trial.method.sequence(alpha, trial.spread, math.ceil(TIGHTEST * size))
+        self.sequence = trial.method.sequence(alpha, trial.spread, math.ceil(tightest * size))
         self.batch = max(1, BATCH // (trial.work or trial.numbers))
         self.chunks = 0
 
@@ -126,7 +130,7 @@ def _measure_mean(task: Task, trial: Trial, journal: Journal | None) -> Measurem
     def verdict(interval: Interval, value: float) -> Verdict:
         return judge(interval, value, task.tolerance, absolute=absolute)
 
-    series = Series(trial, task.key, task.seed, task.alpha, size, journal)
+    series = Series(trial, task.key, task.seed, task.alpha, size, journal, TIGHTEST)
     sequence = series.sequence
     found = undecided(task, trial, WIDE)
     for look in series.looks(task.budget):

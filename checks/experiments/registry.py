@@ -63,8 +63,9 @@ class Trial:
 
     `draw(rng, replicates)` gives one number per replicate, each from a fresh draw of everything
     random: `numbers` random numbers, and about `work` numbers held at once (`numbers` of them, if
-    it is 0). Its expectation is claimed to be `claimed`, and `neighbours` are what wrong laws claim instead. `variance` bounds
-    its variance, from the samplers alone. Where a claim is 0, tolerances are in units of `scale`.
+    it is 0). Its expectation is claimed to be `claimed`, and `neighbours` are what wrong laws claim
+    instead. `variance` bounds its variance, from the samplers alone. Where a claim is 0, tolerances
+    are in units of `scale`.
 
     A `method` says otherwise: that the numbers are bounded, that a quantile of theirs is claimed
     (with what then takes the place of the variance), or that nothing is known of their tail.

@@ -215,8 +215,8 @@ def unnormalised(case: Case) -> Trial:
     quantity="E[x_L^2]/E[x_0^2] as L grows",
     weights=NON_GAUSSIAN,
     d=2,
-    L=4,
-    s2=Fraction(1, 2),
+    L=3,
+    s2=Fraction(3, 8),
 )
 def unnormalised_scaled(case: Case) -> Trial:
     """2 v_(2L) - v_L, which an error of order 1/L leaves at the limit up to O(1/L^2)."""
