@@ -17,6 +17,7 @@ class Method(ABC):
     """A choice of confidence sequence, with the size that it needs."""
 
     least = 1  # replicates to plan with
+    averages = True  # means over several replicates have the same claim
 
     def planned_size(
         self,
@@ -90,6 +91,7 @@ class Quantile(Method):
     The variance is p (1 - p) / f^2 with the density f at the quantile, for the plan alone.
     """
 
+    averages = False
     probability: float = 0.5
 
     def sequence(self, alpha: float, variance: float, planned: int) -> ConfidenceSequence:

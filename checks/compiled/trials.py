@@ -25,6 +25,7 @@ from varlaw.checks.journal import Journal
 from varlaw.checks.methods import Asymptotic, ByVariance
 from varlaw.checks.report import Measurement
 from varlaw.checks.sampling import LAWS, Discrete, stream
+from varlaw.checks.statistics import BUDGET
 from varlaw.derivations import catalogue
 from varlaw.symbolic.arrays import Entry, Moment
 from varlaw.symbolic.assumptions import Kind
@@ -38,7 +39,6 @@ SIZES = (5, 4, 6, 3, 7, 8)  # of dimensions that are not given
 NUMBERS = tuple(Rational(k, k + 1) for k in range(2, 10))  # of other positive symbols
 PLACE = Integer(2)  # of an index that does not run
 PILOT = 1 << 14  # draws for a plan where no variance is known
-BUDGET = 5 << 29  # random numbers for one measurement
 WEIGHTS = ("uniform", "skewed", "rademacher")  # in the order of preference
 PILOT_NUMBERS = 1 << 22
 ROUNDINGS = 32  # how many roundings one replicate may differ by

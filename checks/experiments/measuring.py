@@ -20,7 +20,7 @@ from varlaw.checks.statistics import Interval, NoInterval, Verdict, judge
 BATCH = 1 << 17  # numbers held at once
 LONG = 1 << 27  # planned numbers from which on the replicates are kept in the journal
 BATCHES = 8  # per chunk, that is, per random stream
-MOST_REPLICATES = 1 << 25
+MOST_REPLICATES = 1 << 25  # that are kept; means over several where more are needed
 TIGHTEST = 0.65  # of the planned size: where intervals are tightest; at the size 2 % wider
 LOOKS = (0.25, 0.5, TIGHTEST, 0.8, 1, 2, 4)  # in units of the planned size
 SAME = 1e-9  # neighbours as near as this to the claim claim the same
@@ -121,11 +121,18 @@ def measure_trial(
 def _measure_mean(task: Task, trial: Trial, journal: Journal | None) -> Measurement:
     claimed, absolute = float(trial.claimed), task.tolerance * trial.scale
     margin = task.tolerance * abs(claimed) or absolute
-    size = trial.method.planned_size(
-        trial.spread, claimed, task.tolerance, task.alpha, absolute=absolute
-    )
+
+    def planned(trial: Trial) -> int:
+        return trial.method.planned_size(
+            trial.spread, claimed, task.tolerance, task.alpha, absolute=absolute
+        )
+
+    size = planned(trial)
     if why := _over_budget(size, trial, task):
         return undecided(task, trial, why)
+    if size > MOST_REPLICATES:
+        trial = trial.averaged(math.ceil(2 * size / MOST_REPLICATES))
+        size = planned(trial)
 
     def verdict(interval: Interval, value: float) -> Verdict:
         return judge(interval, value, task.tolerance, absolute=absolute)
@@ -218,7 +225,9 @@ def _limit_verdict(
 
 def _over_budget(size: int, trial: Trial, task: Task) -> str:
     """Why a planned size is out of reach, or nothing."""
-    excess = max(size * trial.numbers / task.budget, size / MOST_REPLICATES)
+    excess = size * trial.numbers / task.budget
+    if not trial.method.averages:
+        excess = max(excess, size / MOST_REPLICATES)
     if excess <= 1:
         return ""
     enough = 1.01 * task.tolerance * math.sqrt(excess)

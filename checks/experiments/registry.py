@@ -1,13 +1,14 @@
 """What an experiment is, and the table of all of them, filled by the decorator `experiment`."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
 from importlib import import_module
 from importlib.resources import files
 from typing import Any
 
+import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 from sympy import Expr, Rational
@@ -82,6 +83,21 @@ class Trial:
     work: int = 0
     method: Method = BY_VARIANCE
     sampler: SamplerName = "direct"
+
+    def averaged(self, count: int) -> "Trial":
+        """The trial whose replicates are means over `count` of this one's."""
+
+        def draw(rng: Generator, replicates: int) -> Draws:
+            groups = self.draw(rng, replicates * count).reshape(replicates, count)
+            return np.asarray(groups.mean(axis=1))
+
+        return replace(
+            self,
+            draw=draw,
+            numbers=count * self.numbers,
+            variance=float(self.variance) / count,
+            work=count * (self.work or self.numbers),
+        )
 
     @property
     def spread(self) -> float:

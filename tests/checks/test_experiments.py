@@ -25,6 +25,7 @@ from varlaw.checks.experiments import (
 )
 from varlaw.checks.experiments.registry import Experiment
 from varlaw.checks.experiments.run import attempt
+from varlaw.checks.methods import Quantile
 from varlaw.checks.report import Measurement
 from varlaw.checks.sampling import LAWS, stream
 from varlaw.checks.statistics import Verdict
@@ -335,7 +336,7 @@ def test_a_keep_rate_lies_between_0_and_1(value: str) -> None:
 @pytest.mark.parametrize(
     ("law", "overrides", "why"),
     [
-        ("pre-norm-growth", {"l": 10**6}, "at most 100 layers, not 1000000"),
+        ("pre-norm-growth", {"l": 10**6}, "at most 1000 layers, not 1000000"),
         ("post-norm-decay", {"s2": "1e400"}, "not a usable number"),
         ("lecun", {"m": 10**12}, "over the budget"),
     ],
@@ -428,6 +429,17 @@ def judged(trial: Trial, **more: Any) -> Measurement:
 def test_what_is_not_finite_is_undecided_with_the_reason(bad: float) -> None:
     found = judged(trial_of(lambda x: np.where(x > 4, bad, x)))
     assert found.verdict is Verdict.UNDECIDED and "not a usable number" in found.why
+
+
+def test_more_replicates_than_can_be_kept_are_averaged() -> None:
+    def draw(rng: Any, replicates: int) -> Any:
+        return 1 + 25 * rng.standard_normal(replicates)
+
+    trial = Trial(draw, 1, 1, 625, {"2": 2})
+    found = measure_trial(replace(task("he"), alpha=0.01, budget=1 << 28), trial)
+    assert found.verdict is Verdict.VERIFIED and found.replicates < 1 << 25
+    medians = replace(trial, method=Quantile())  # of which an average has another one
+    assert "over the budget" in measure_trial(task("he", budget=1 << 28), medians).why
 
 
 def test_a_trial_is_judged() -> None:
