@@ -10,7 +10,13 @@ import numpy as np
 
 from varlaw.checks.compiled.backends import Backend
 from varlaw.checks.experiments.moments import Number
-from varlaw.checks.experiments.registry import Draws, LimitTrial, Trial
+from varlaw.checks.experiments.registry import (
+    AnyTrial,
+    ComposedTrial,
+    Draws,
+    LimitTrial,
+    Trial,
+)
 from varlaw.checks.journal import Journal
 from varlaw.checks.limits import Fit, order_fit
 from varlaw.checks.report import FittedOrder, Measurement
@@ -102,9 +108,7 @@ class Series:
         return (math.ceil(self.size * k) for k in LOOKS if k <= 1 or self.size * k <= most)
 
 
-def measure_trial(
-    task: Task, trial: Trial | LimitTrial, journal: Journal | None = None
-) -> Measurement:
+def measure_trial(task: Task, trial: AnyTrial, journal: Journal | None = None) -> Measurement:
     """Carry out a trial that was made ready, up to the task's budget.
 
     The replicates of a long one are kept in the journal, if there is one.
@@ -113,6 +117,8 @@ def measure_trial(
         try:
             if isinstance(trial, LimitTrial):
                 return _measure_limit(task, trial, journal)
+            if isinstance(trial, ComposedTrial):
+                return _measure_composed(task, trial, journal)
             return _measure_mean(task, trial, journal)
         except NoInterval as error:
             return undecided(task, trial, str(error))
@@ -190,6 +196,30 @@ def _measure_limit(task: Task, trial: LimitTrial, journal: Journal | None) -> Me
     return found
 
 
+def _measure_composed(task: Task, trial: ComposedTrial, journal: Journal | None) -> Measurement:
+    claimed, alpha, made = float(trial.claimed), task.alpha / len(trial.trials), []
+    for number, (part, margin) in enumerate(zip(trial.trials, trial.margins, strict=True)):
+        aim = margin * task.tolerance
+        planned = part.method.planned_size(part.spread, 0.0, task.tolerance, alpha, absolute=aim)
+        if why := _over_budget(planned, part, task):
+            return undecided(task, trial, why)
+        made.append(Series(part, (*task.key, number), task.seed, alpha, planned, journal, TIGHTEST))
+    found = undecided(task, trial, WIDE)
+    for looks in zip(*(series.looks(task.budget) for series in made), strict=False):
+        for series, look in zip(made, looks, strict=True):
+            series.grow(look)
+        interval = trial.combine([series.sequence.interval() for series in made])
+        points = [Interval(x, x, "proved", 1) for x in (s.sequence.estimate for s in made)]
+        neighbours = tuple(
+            (name, value, judge(interval, value, task.tolerance)) for name, value in _others(trial)
+        )
+        verdict = judge(interval, claimed, task.tolerance)
+        found = _measured(task, trial, trial.combine(points).low, interval, verdict, neighbours)
+        if found.verdict is not Verdict.UNDECIDED:
+            break
+    return found
+
+
 def _fitted(
     trial: LimitTrial, fit: Fit, means: list[float], intervals: list[Interval]
 ) -> FittedOrder:
@@ -238,7 +268,7 @@ def _over_budget(size: int, trial: Trial, task: Task) -> str:
     )
 
 
-def _others(trial: Trial | LimitTrial) -> list[tuple[str, float]]:
+def _others(trial: AnyTrial) -> list[tuple[str, float]]:
     """The neighbours that claim something else."""
     claimed, given = float(trial.claimed), _floats(trial.neighbours)
     return [(k, v) for k, v in given.items() if not math.isclose(v, claimed, rel_tol=SAME)]
@@ -250,7 +280,7 @@ def _floats(values: Mapping[str, Number]) -> dict[str, float]:
 
 def _measured(
     task: Task,
-    trial: Trial | LimitTrial,
+    trial: AnyTrial,
     estimate: float,
     interval: Interval,
     verdict: Verdict,
@@ -277,7 +307,7 @@ def _measured(
     )
 
 
-def undecided(task: Task, trial: Trial | LimitTrial, why: str) -> Measurement:
+def undecided(task: Task, trial: AnyTrial, why: str) -> Measurement:
     """The record of a trial that told nothing."""
     return Measurement(
         task.quantity,

@@ -1,12 +1,12 @@
 """What an experiment is, and the table of all of them, filled by the decorator `experiment`."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
 from importlib import import_module
 from importlib.resources import files
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.random import Generator
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from sympy import Expr, Rational
 
 from varlaw.checks.experiments.moments import Laws, Number, Scaled, evaluate, exact
+from varlaw.checks.intervals import Interval
 from varlaw.checks.methods import BY_VARIANCE, Method
 from varlaw.checks.report import SamplerName
 from varlaw.checks.sampling import LAWS, Law
@@ -130,6 +131,25 @@ class LimitTrial:
 
 
 @dataclass(frozen=True)
+class ComposedTrial:
+    """A function of several expectations made ready, such as a quotient.
+
+    Each of `trials` measures one of them, and `combine` makes an interval for the function from
+    theirs. `margins` are the precisions to aim at, in units of the tolerance.
+    """
+
+    trials: tuple[Trial, ...]
+    combine: Callable[[Sequence[Interval]], Interval]
+    claimed: Number
+    neighbours: Mapping[str, Number]
+    margins: tuple[float, ...]
+    sampler: SamplerName = "direct"
+
+
+AnyTrial: TypeAlias = Trial | LimitTrial | ComposedTrial
+
+
+@dataclass(frozen=True)
 class Experiment:
     """How one quantity of one law is measured.
 
@@ -143,7 +163,7 @@ class Experiment:
     defaults: Mapping[str, int | Fraction]
     least: Mapping[str, int]
     most: Mapping[str, int]
-    build: Callable[[Case], Trial | LimitTrial]
+    build: Callable[[Case], AnyTrial]
 
     def values(self, overrides: Mapping[str, Text]) -> dict[str, int | Fraction]:
         """The parameters, with those overrides that concern this experiment. Raises ValueError."""
@@ -155,7 +175,7 @@ class Experiment:
 
     def prepare(
         self, weights: str, values: Mapping[str, int | Fraction], law: catalogue.Law | None = None
-    ) -> Trial | LimitTrial:
+    ) -> AnyTrial:
         """The trial with the weights of one law; `law` stands in for the catalogue's, if given."""
         under_test = law or catalogue.find(self.law)
         return self.build(Case(under_test, LAWS[weights], dict(values)))
@@ -189,14 +209,14 @@ def experiment(
     least: Mapping[str, int] | None = None,
     most: Mapping[str, int] | None = None,
     **defaults: int | Fraction,
-) -> Callable[[Callable[[Case], Trial | LimitTrial]], Experiment]:
+) -> Callable[[Callable[[Case], AnyTrial]], Experiment]:
     """Make the function that prepares a trial into the experiment on one quantity of a law.
 
     It is found without being listed anywhere. A limit on a dimension is given as least={"d": 5},
     one on a rate as most={"p": 1}.
     """
 
-    def make(build: Callable[[Case], Trial | LimitTrial]) -> Experiment:
+    def make(build: Callable[[Case], AnyTrial]) -> Experiment:
         made = Experiment(law, quantity, weights, defaults, least or {}, most or {}, build)
         if (law, quantity) in _TABLE:
             raise ValueError(f"two experiments measure {quantity} of {law}")
