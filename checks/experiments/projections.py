@@ -20,6 +20,7 @@ from varlaw.checks.experiments.registry import (
     Trial,
     experiment,
 )
+from varlaw.checks.methods import Bounded
 from varlaw.checks.sampling import LAWS
 
 NORMAL = ("normal",)
@@ -99,7 +100,7 @@ def attention_fused_xavier(case: Case) -> Trial:
 
 @experiment(law="attention-qk-norm", quantity="E[a^2]", weights=SYMMETRIC, d=4, g=Fraction(3, 2))
 def attention_qk_norm(case: Case) -> Trial:
-    """Unit vectors from symmetric entries; a^2 lies between 0 and g^2, hence its variance."""
+    """Unit vectors from symmetric entries; a^2 lies between 0 and g^2."""
     width, gain = case["d"], case["g"]
 
     def unit(rng: Generator, replicates: int) -> Draws:
@@ -108,10 +109,11 @@ def attention_qk_norm(case: Case) -> Trial:
 
     def draw(rng: Generator, replicates: int) -> Draws:
         q, k = unit(rng, replicates), unit(rng, replicates)
-        return np.asarray((float(gain) * np.einsum("ir,ir->r", q, k)) ** 2)
+        return np.asarray(np.clip(np.einsum("ir,ir->r", q, k), -1, 1) ** 2 * float(gain**2))
 
     wrong = {"g^2": gain**2, "g^2/sqrt(d)": gain**2 / sqrt(width), "g^2/d^2": gain**2 / width**2}
-    return Trial(draw, 2 * case.size("d"), case.claim(), gain**4 / 4, wrong)
+    within = Bounded(0.0, float(gain**2))
+    return Trial(draw, 2 * case.size("d"), case.claim(), gain**4 / 4, wrong, method=within)
 
 
 # Queries and keys that correlate

@@ -8,6 +8,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from math import comb, exp, sqrt
 
 import numpy as np
@@ -283,11 +284,14 @@ def softmax_participation(case: Case) -> LimitTrial:
     def joint(shift: float) -> Callable[[Orders], float]:  # of v and y at shifted logits
         return lambda powers: exp(-powers[0] * s2) * signed(s2, powers[1], 0, shift, 2 * powers[0])
 
+    @cache
+    def expected(n: int) -> float:
+        return 1 - 2 * math.expm1(2 * s2) / n + 3 * of_means(n, (1, 2), joint(0.0))
+
     def statistic(a: Draws, n: int) -> Draws:
-        p = softmax(a)
         v, y = np.exp(2 * (a - s2)).mean(axis=0), np.expm1(a - s2 / 2).mean(axis=0)
-        expected = 1 - 2 * math.expm1(2 * s2) / n + 3 * of_means(n, (1, 2), joint(0.0))
-        return np.asarray(n * (p**2).sum(axis=0) + limit * (expected - v * (1 - 2 * y + 3 * y**2)))
+        rest = expected(n) - v * (1 - 2 * y + 3 * y**2)
+        return np.asarray(n * (softmax(a) ** 2).sum(axis=0) + limit * rest)
 
     def square(n: int) -> float:
         parts = {6: 16.0, 7: 24.0, 8: 9.0}  # v^2 y^6 (4 + 3 y)^2
