@@ -309,6 +309,8 @@ def _measured(
 
 def undecided(task: Task, trial: AnyTrial, why: str) -> Measurement:
     """The record of a trial that told nothing."""
+    parts = (trial,) if isinstance(trial, Trial) else trial.trials
+    proved = all(part.method.kind == "proved" for part in parts)
     return Measurement(
         task.quantity,
         task.weights,
@@ -316,7 +318,7 @@ def undecided(task: Task, trial: AnyTrial, why: str) -> Measurement:
         None,
         None,
         None,
-        "proved",
+        "proved" if proved else "asymptotic",
         0,
         Verdict.UNDECIDED,
         why=why,

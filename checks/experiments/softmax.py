@@ -289,7 +289,8 @@ def softmax_participation(case: Case) -> LimitTrial:
         return 1 - 2 * math.expm1(2 * s2) / n + 3 * of_means(n, (1, 2), joint(0.0))
 
     def statistic(a: Draws, n: int) -> Draws:
-        v, y = np.exp(2 * (a - s2)).mean(axis=0), np.expm1(a - s2 / 2).mean(axis=0)
+        w = np.exp(a - s2 / 2)
+        v, y = exp(-s2) * (w * w).mean(axis=0), w.mean(axis=0) - 1
         rest = expected(n) - v * (1 - 2 * y + 3 * y**2)
         return np.asarray(n * (softmax(a) ** 2).sum(axis=0) + limit * rest)
 

@@ -23,9 +23,10 @@ from varlaw.checks.experiments import (
     measure_trial,
     plan,
 )
+from varlaw.checks.experiments.moments import exact
 from varlaw.checks.experiments.registry import Experiment
 from varlaw.checks.experiments.run import attempt
-from varlaw.checks.methods import Quantile
+from varlaw.checks.methods import Asymptotic, Bounded, ByVariance, Method, Quantile
 from varlaw.checks.report import Measurement
 from varlaw.checks.sampling import LAWS, stream
 from varlaw.checks.statistics import Verdict
@@ -456,6 +457,34 @@ def test_a_neighbour_that_cannot_be_refuted_makes_it_undecided() -> None:
 def test_between_the_bands_is_undecided() -> None:
     found = judged(trial_of(lambda x: 1.02 * x, variance=1.05), budget=1 << 19)
     assert found.verdict is Verdict.UNDECIDED and "neither" in found.why
+
+
+def test_a_law_of_the_limit_is_refuted_as_exact_at_width_8() -> None:
+    planned = task("post-norm-layernorm")
+    narrow = prepared(replace(planned, values=(*planned.values, ("d", 8))))[0]
+    assert float(narrow.claimed) == pytest.approx((1 + 0.5) ** -1.5)
+    assert measure_trial(planned, narrow).verdict is Verdict.REFUTED
+
+
+@pytest.mark.parametrize("method", [ByVariance(), Bounded(0.0, 4.0), Quantile(), Asymptotic()])
+def test_any_method_refutes_what_is_3_percent_off_and_doubts_what_is_not_finite(
+    method: Method,
+) -> None:
+    def draw(rng: Any, replicates: int) -> Any:
+        return 2 * rng.random(replicates)
+
+    right = Trial(draw, 1, 1, Fraction(1, 3), {"2": 2}, method=method)
+    planned = replace(task("he"), tolerance=0.01)
+    assert measure_trial(planned, right).verdict is Verdict.VERIFIED
+    for wrong in (1.03, 1 / 1.03):
+        found = measure_trial(planned, replace(right, claimed=exact(Fraction(wrong))))
+        assert found.verdict is Verdict.REFUTED
+
+    def overflown(rng: Any, replicates: int) -> Any:
+        return np.float16(65504) * (1 + draw(rng, replicates)).astype(np.float16)
+
+    found = measure_trial(planned, replace(right, draw=overflown))
+    assert found.verdict is Verdict.UNDECIDED and found.why and found.interval == method.kind
 
 
 def test_two_experiments_on_one_quantity_are_refused() -> None:
