@@ -335,18 +335,3 @@ def softmax_entropy(case: Case) -> LimitTrial:
     wrong = {"s^2": case["s"] ** 2, "s^2/4": case["s"] ** 2 / 4, "s/2": case["s"] / 2}
     margins = (0.0022, 0.0015, 0.0009)
     return of_sizes(case, (8, 16, 32), statistic, lambda n: s2 / 2, square, wrong, margins)
-
-
-@experiment(law="softmax-largest-512", quantity="E max", weights=NORMAL)
-def softmax_largest_512(case: Case) -> Trial:
-    """The variance of the largest of Gaussian variables is at most that of one (Poincare)."""
-
-    def draw(rng: Generator, replicates: int) -> Draws:
-        return np.asarray(rng.standard_normal((512, replicates)).max(axis=0))
-
-    wrong = {
-        "sqrt(2 log n)": Rational(sqrt(2 * math.log(512))),
-        "sqrt(log n)": Rational(sqrt(math.log(512))),
-        "2": 2,
-    }
-    return Trial(draw, 512, case.claim(), 1, wrong)
