@@ -12,6 +12,7 @@ from sympy import Expr, asin, sqrt
 from varlaw.checks.experiments.activations import Function, exact_of
 from varlaw.checks.experiments.moments import Number, exact
 from varlaw.checks.experiments.registry import Case, Draws, Trial, experiment
+from varlaw.checks.methods import BY_VARIANCE, Bounded, Method
 from varlaw.derivations.catalogue import find
 from varlaw.symbolic.sequences import Term
 from varlaw.symbolic.terms import IndexSum
@@ -31,7 +32,11 @@ def on(z: Draws) -> Draws:
 
 
 def product(
-    case: Case, f: Function, square: Number | float, wrong: Mapping[str, Number | Expr]
+    case: Case,
+    f: Function,
+    square: Number | float,
+    wrong: Mapping[str, Number | Expr],
+    method: Method = BY_VARIANCE,
 ) -> Trial:
     """The mean over a layer's units of f(z) f(z_2); `square` bounds E[f(z)^2 f(z_2)^2]."""
     weights = case.scaled(case["q"] / 9)
@@ -43,7 +48,8 @@ def product(
 
     claimed = case.claim(rho=ALONG)
     spread = (float(square) - float(claimed) ** 2) / WIDTH
-    return Trial(draw, 3 * WIDTH, claimed, spread, {k: exact_of(v) for k, v in wrong.items()})
+    others = {name: exact_of(number) for name, number in wrong.items()}
+    return Trial(draw, 3 * WIDTH, claimed, spread, others, method=method)
 
 
 @experiment(law="nngp-relu", quantity="E[relu(z) relu(z_2)]", weights=NORMAL, q=Fraction(2))
@@ -64,7 +70,7 @@ def nngp_relu_slope(case: Case) -> Trial:
         "1/2, equal": Fraction(1, 2),
         "(1 + rho)/4": (1 + ALONG) / 4,
     }
-    return product(case, on, Fraction(1, 2), wrong)
+    return product(case, on, Fraction(1, 2), wrong, Bounded(0.0, 1.0))
 
 
 @experiment(law="nngp-erf", quantity="E[erf(z) erf(z_2)]", weights=NORMAL, q=Fraction(2))
@@ -75,7 +81,7 @@ def nngp_erf(case: Case) -> Trial:
         "rho": rho,
         "(2/pi) arcsin(q rho/(1 + q))": 2 / Fraction(pi) * asin(q * rho / (1 + q)),
     }
-    return product(case, erf, 1, wrong)
+    return product(case, erf, 1, wrong, Bounded(-1.0, 1.0))
 
 
 @experiment(law="nngp-erf-slope", quantity="E[erf'(z) erf'(z_2)]", weights=NORMAL, q=Fraction(2))
@@ -90,7 +96,8 @@ def nngp_erf_slope(case: Case) -> Trial:
         "equal": 4 / Fraction(pi) / sqrt(1 + 4 * q),
         "1/((1 + 2 q)^2 - 4 q^2 rho^2)": 4 / Fraction(pi) / ((1 + 2 * q) ** 2 - 4 * q**2 * rho**2),
     }
-    return product(case, slope, (4 / pi) ** 2 / sqrt(1 + 8 * q), wrong)  # E[slope^4]
+    fourth, most = (4 / pi) ** 2 / sqrt(1 + 8 * q), 4 / pi * (1 + 1e-9)
+    return product(case, slope, fourth, wrong, Bounded(0.0, most))
 
 
 def tangent(rng: Generator, replicates: int, case: Case, inputs: tuple[Draws, Draws]) -> Draws:

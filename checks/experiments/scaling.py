@@ -216,8 +216,8 @@ def unnormalised(case: Case) -> Trial:
     quantity="E[x_L^2]/E[x_0^2] at L, 2 L, 4 L",
     weights=("normal",),
     d=2,
-    L=4,
-    s2=Fraction(1, 2),
+    L=3,
+    s2=Fraction(3, 8),
 )
 def unnormalised_scaled(case: Case) -> LimitTrial:
     """The product over the layers of |x_(t+1)|^2/|x_t|^2, in the mean over W and -W.
