@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from math import log
 
 from flint import arb, ctx
-from sympy import Expr, Symbol, sqrt
+from sympy import Expr, Symbol, oo, sqrt
 
 from varlaw.symbolic.gaussian.balls import NoEnclosure, ball
 from varlaw.symbolic.gaussian.decimals import Enclosed, bits_for, digits_of, settled, shown
@@ -18,10 +18,13 @@ from varlaw.symbolic.gaussian.parts import Part, Scale
 from varlaw.symbolic.gaussian.pieces import Piece
 from varlaw.symbolic.gaussian.programs import program
 from varlaw.symbolic.gaussian.quadrature import LOW, mean_on_part
+from varlaw.symbolic.gaussian.symmetry import halved, tame
 from varlaw.symbolic.gaussian.trapezoid import NotSuited, mean_on_line
 
 ROUNDS = 5
 SAMPLES = 13
+MANY_DIGITS = 300  # from where on a function is made even by algebra
+MORE_STEPS = 8
 GUARD = 30  # bits of working precision beyond the accuracy aimed at
 
 
@@ -47,7 +50,23 @@ def enclose(
         return _at_a_point(pieces, x, mean, digits)
     if not spread > 0:
         raise ValueError(f"the variance {variance} is not positive")
-    return GaussianMean(joined(pieces), x, mean, sqrt(variance)).enclosed(digits)
+    pieces = joined(pieces)
+    even = _even(pieces[0].expression, x, digits) if mean == 0 and len(pieces) == 1 else None
+    if even is not None:
+        pieces = [Piece(-oo, oo, even)]
+    found = GaussianMean(pieces, x, mean, sqrt(variance), even=even is not None)
+    return found.enclosed(digits)
+
+
+def _even(f: Expr, x: Symbol, digits: int) -> Expr | None:
+    """An even function with the same mean at mean 0, for half the work; None if there is none."""
+    if f.xreplace({x: -x}) == f:
+        return f
+    if digits < MANY_DIGITS or not tame(f, x):
+        return None
+    half = halved(f, x)
+    before, after = (program(g, x).steps for g in (f, half))
+    return half if len(after) <= len(before) + MORE_STEPS else None
 
 
 def joined(pieces: Sequence[Piece]) -> list[Piece]:
@@ -77,7 +96,10 @@ def _same_at(pieces: Sequence[Piece], x: Symbol, point: Expr) -> None:
 
 
 class GaussianMean:
-    """The expectation of pieces on the line, at any accuracy; `power` as in Scale."""
+    """The expectation of pieces on the line, at any accuracy; `power` as in Scale.
+
+    `even` says that the pieces are one even function, and that the mean is 0.
+    """
 
     def __init__(
         self,
@@ -86,11 +108,13 @@ class GaussianMean:
         mean: Expr,
         deviation: Expr,
         power: arb | None = None,
+        even: bool = False,
     ) -> None:
         self.scale = Scale(mean, deviation, arb(1) if power is None else power)
         self.sources = [
             (piece, program(piece.expression, x)) for piece in pieces if piece.expression != 0
         ]
+        self.even = even
         self.method = "exact"
         self.known: dict[int, list[Part]] = {}
 
@@ -151,7 +175,7 @@ class GaussianMean:
         if part.left is not None and part.right is not None:
             try:
                 self.method = "trapezoid rule with a proved error"
-                return mean_on_line(part, self.scale, goal, size, GUARD)
+                return mean_on_line(part, self.scale, goal, size, GUARD, self.even)
             except NotSuited:
                 pass
         self.method = "adaptive Gauss-Legendre quadrature in ball arithmetic"
