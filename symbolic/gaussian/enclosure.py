@@ -7,15 +7,18 @@ trapezoid rule with a proved error; any other is integrated piece by piece by ad
 """
 
 from collections.abc import Sequence
+from itertools import pairwise
 from math import log
 
 from flint import arb, ctx
-from sympy import Expr, Symbol, oo, sqrt
+from sympy import Expr, Integer, Symbol, oo, sqrt
 
 from varlaw.symbolic.gaussian.balls import NoEnclosure, ball
+from varlaw.symbolic.gaussian.crossings import NotClosed, crossings
 from varlaw.symbolic.gaussian.decimals import Enclosed, bits_for, digits_of, settled, shown
+from varlaw.symbolic.gaussian.endpoints import singular_nodes
 from varlaw.symbolic.gaussian.parts import Part, Scale
-from varlaw.symbolic.gaussian.pieces import Piece
+from varlaw.symbolic.gaussian.pieces import Piece, in_order, less
 from varlaw.symbolic.gaussian.programs import program
 from varlaw.symbolic.gaussian.quadrature import LOW, mean_on_part
 from varlaw.symbolic.gaussian.symmetry import halved, tame
@@ -55,7 +58,26 @@ def enclose(
     if even is not None:
         pieces = [Piece(-oo, oo, even)]
     found = GaussianMean(pieces, x, mean, sqrt(variance), even=even is not None)
-    return found.enclosed(digits)
+    try:
+        return found.enclosed(digits)
+    except NoEnclosure:
+        finer = [part for piece in pieces for part in _at_singularities(piece, x)]
+        if len(finer) == len(pieces):
+            raise
+    return GaussianMean(finer, x, mean, sqrt(variance)).enclosed(digits)
+
+
+def _at_singularities(piece: Piece, x: Symbol) -> list[Piece]:
+    """The piece, split where logarithms, roots and denominators have a zero in it."""
+    inside: set[Expr] = set()
+    for node in singular_nodes(piece.expression, x):
+        try:
+            points = crossings(node.args[0], Integer(0), x)
+        except NotClosed:
+            continue
+        inside |= {p for p in points if less(piece.lower, p) and less(p, piece.upper)}
+    ends = [piece.lower, *in_order(inside), piece.upper]
+    return [Piece(lower, upper, piece.expression) for lower, upper in pairwise(ends)]
 
 
 def _even(f: Expr, x: Symbol, digits: int) -> Expr | None:

@@ -243,7 +243,7 @@ class Growth:
         match name:
             case "tanh" | "erf":
                 bottom, top = (ZERO if u.sign > 0 else -ONE), (ZERO if u.sign < 0 else ONE)
-                return Known(one, None, u.sign, (top,), (bottom,))
+                return Known(one, self._squashed(name, u), u.sign, (top,), (bottom,))
             case "sin" | "cos":
                 return Known(one, None, 0, (ONE,), (-ONE,))
             case "atan":
@@ -255,6 +255,14 @@ class Growth:
             case "sinh" | "cosh" | "asinh":
                 return self._hyperbolic(name, u)
         return Known()
+
+    def _squashed(self, name: str, u: Known) -> Rate | None:
+        """A lower bound on |tanh| or |erf|, which rise with |u|."""
+        least = u.least
+        if least is None or not (least.k >= 0 and least.b >= 0 and least.a >= 0):
+            return None
+        smallest = arb(getattr(least.log_at(self.start).exp(), name)().lower())
+        return Rate(smallest.log()) if smallest > 0 else None
 
     def _erfc(self, u: Known) -> Rate:
         """erfc(y) <= 2, and <= exp(-y^2) for y >= 0."""

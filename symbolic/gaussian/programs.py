@@ -36,6 +36,7 @@ class Program:
     """The steps, the numbers they use, and the polynomials in x among the registers."""
 
     expression: Expr
+    variable: Symbol
     numbers: tuple[Expr, ...]
     steps: tuple[Step, ...]
     result: int
@@ -154,7 +155,7 @@ class _Compiler:
             for s in self.steps
         )
         polynomials = {final(register): p for register, p in self.polynomials.items()}
-        return Program(expression, tuple(self.numbers), steps, final(result), polynomials)
+        return Program(expression, self.x, tuple(self.numbers), steps, final(result), polynomials)
 
     def register(self, e: Expr) -> int:
         if e in self.known:
