@@ -17,8 +17,8 @@ from varlaw.symbolic.gaussian.bivariate import kernel
 from varlaw.symbolic.gaussian.closed import Divergent, Phi2
 from varlaw.symbolic.gaussian.compiled import Compiled, NotCompiled, compiled
 from varlaw.symbolic.gaussian.enclosure import joined
-from varlaw.symbolic.gaussian.moment import NoMoment
-from varlaw.symbolic.gaussian.pair import PairMoment, function_of, pair_moment
+from varlaw.symbolic.gaussian.functions import NoMoment, function_of
+from varlaw.symbolic.gaussian.pair import PairMoment, pair_moment
 from varlaw.symbolic.gaussian.pieces import NotClosed, pieces_of
 from varlaw.symbolic.gaussian.programs import program
 from varlaw.symbolic.gaussian.shorter import shorter

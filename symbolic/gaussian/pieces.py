@@ -91,8 +91,8 @@ def _curved(argument: Expr, parts: Parts, x: Symbol, piece: Piece) -> Intervals:
     goals += [(inside, S.Zero) for inside in _must_be_positive(argument)]
     points: list[Expr] = []
     for inner, value in goals:
-        points += [point for point in crossings(inner, value, x) if point not in points]
-    points = [p for p in points if less(piece.lower, p) and less(p, piece.upper)]
+        points += crossings(inner, value, x)
+    points = [p for p in dict.fromkeys(points) if less(piece.lower, p) and less(p, piece.upper)]
     points = in_order(points)
     found = []
     for lower, upper in pairwise([piece.lower, *points, piece.upper]):

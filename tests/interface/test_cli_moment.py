@@ -11,7 +11,7 @@ from conftest import Run
 from sympy import Rational, Symbol, pi, sqrt
 
 import varlaw as vl
-from varlaw.symbolic.gaussian.moment import NoMoment
+from varlaw.symbolic.gaussian.functions import NoMoment
 from varlaw.symbolic.language import read
 
 

@@ -7,7 +7,8 @@ from typing import Any
 import mpmath
 import pytest
 
-from varlaw.symbolic.gaussian.moment import NoMoment, moment
+from varlaw.symbolic.gaussian.functions import NoMoment
+from varlaw.symbolic.gaussian.moment import moment
 
 Function = Callable[[Any], Any]
 
