@@ -3,8 +3,8 @@
 Smooth f and g: the trapezoid rule in two variables. With r = |rho| the density factors as in
 `correlated`, so that the double sum is a correlation of two sequences. The step is set by the
 strips in which f and g are known to be analytic, and by the width of the density. Functions with
-kinks: their closed form where that is short, else Gauss-Legendre quadrature between the kinks, as in
-`panels`. Whatever is not known to be accurate is enclosed, which is slow and right.
+kinks: their closed form where that is short, else Gauss-Legendre quadrature between the kinks, as
+in `panels`. Whatever is not known to be accurate is enclosed, which is slow and right.
 """
 
 from functools import cached_property, lru_cache

@@ -2,8 +2,8 @@
 
 With Z1 = s u and Z2 = t (rho u + q w), q = sqrt(1 - rho^2), u and w independent standard normals,
 the integral over w is split at the kinks of g, where it is smooth for every rho; that over u at the
-kinks of f, and into panels that get narrower towards the places where g has its kinks at w = 0. What
-two resolutions do not agree on is not a number.
+kinks of f, and into panels that get narrower towards the places where g has its kinks at w = 0.
+What two resolutions do not agree on is not a number.
 """
 
 from collections.abc import Sequence

@@ -40,7 +40,7 @@ def half_line_mean(piece: Piece, x: Symbol, mean: Expr, variance: Expr) -> Expr:
     for term in Add.make_args(_apart(f.subs(x, mean + side * y), y)):
         coefficient, power = term.as_independent(y, as_Add=False)
         base, exponent = power.as_base_exp()
-        if base == y and exponent.is_nonnegative or power == 1:
+        if (base == y and exponent.is_nonnegative) or power == 1:
             total += coefficient * _half_moment(exponent if base == y else Integer(0), variance)
         else:
             total += coefficient * _pole(base, exponent, y, variance)
