@@ -37,7 +37,7 @@ class Growth:
     """The bounds of a program's registers for x = offset + slope t and t >= start >= 1."""
 
     def __init__(self, program: Program, offset: arb, slope: arb, start: arb) -> None:
-        self.start, self.offset, self.slope = start, offset, slope
+        self.program, self.start, self.offset, self.slope = program, start, offset, slope
         self.registers = [self._number((offset, slope))]
         self.registers += [self._number((ball(number),)) for number in program.numbers]
         for position, step in enumerate(program.steps, program.first):
@@ -162,7 +162,11 @@ class Growth:
             case "exp":
                 return Known(self._exponent(u.top, True), self._exponent(u.bottom, False), 1)
             case "log":
-                return self._log(u)
+                found = self._log(u)
+                pair = self.program.shifted_exponential(step.left)
+                if found.top is None and pair is not None:
+                    return self._softplus(*(self.registers[register] for register in pair))
+                return found
             case name:
                 return self._function(name, u)
 
@@ -229,6 +233,14 @@ class Growth:
             return Known()
         top = self._polynomial(u.most, True) if u.most else None
         return Known(top=top, bottom=self._polynomial(u.least, False))
+
+    def _softplus(self, u: Known, c: Known) -> Known:
+        """log c <= log(c + e^u) <= log(1 + c) + max(u, 0), for c > 0."""
+        (value,) = c.top or (ZERO,)
+        if u.top is None or not value > 0:
+            return Known()
+        top = added(widest(u.top, (ZERO,)), ((1 + value).log(),))
+        return Known(top=top, bottom=(value.log(),))
 
     def _polynomial(self, rate: Rate, upwards: bool) -> Polynomial:
         """The exponent of a rate, with log t replaced by what bounds it from above or below."""

@@ -102,14 +102,14 @@ class Program:
         for position in range(len(self.steps) - 1, -1, -1):
             step, target = self.steps[position], self.first + position
             if target in needed:
-                pair = self._shifted_exponential(step.left)
+                pair = self.shifted_exponential(step.left)
                 if step.operation in FUSED and pair is not None:
                     step = Step(FUSED[step.operation], *pair)
                 found.append((target, step))
                 needed |= {step.left, step.right}
         return found[::-1]
 
-    def _shifted_exponential(self, register: int) -> tuple[int, int] | None:
+    def shifted_exponential(self, register: int) -> tuple[int, int] | None:
         """(register of u, register of c) for c + e^u."""
         step = self._made_by(register)
         if step is None or step.operation != "add":

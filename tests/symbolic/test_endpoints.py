@@ -68,3 +68,12 @@ def test_digits_do_not_depend_on_how_many_are_asked_for() -> None:
     found = moment("log(abs(x))", "1/3")
     many = found.digits(60).digits
     assert many.startswith(found.digits(20).digits[:-1])
+
+
+def test_a_softplus_of_a_cubic_grows_like_the_cubic() -> None:
+    with mpmath.workdps(25):
+        value = by_quadrature(
+            lambda z: mpmath.log(1 + mpmath.exp(max(z - 2, 0) ** 3)), [2], mpmath.mpf(1) / 3
+        )
+        found = moment("softplus(relu(x - 2)^3)", "1/3").digits(18)
+        assert abs(mpmath.mpf(found.digits) - value) < 1e-17
