@@ -59,10 +59,10 @@ def overlap(stack: Stack, claim: Number, wrong: dict[str, Number]) -> Trial:
     """E[x_l x_0]/E[x_0^2], the weight of x_0 in x_l."""
 
     def draw(rng: Generator, replicates: int) -> Draws:
-        stream, _ = stack.run(rng, replicates)
-        return np.asarray(np.mean(stream[0] * stream[-1], axis=0))
+        first, last = stack.ends(rng, replicates)
+        return np.asarray(np.mean(first * last, axis=0))
 
-    return Trial(draw, stack.numbers, claim, stack.overlap_variance(), wrong)
+    return Trial(draw, stack.numbers, claim, stack.overlap_variance(), wrong, work=stack.work)
 
 
 @experiment(

@@ -139,9 +139,8 @@ def test_a_factor_of_five_percent_leaves_the_tolerance(trial: Experiment) -> Non
     right, wrong = (
         trial.prepare(trial.weights[0], trial.defaults, given) for given in (law, broken)
     )
-    assert not isinstance(right, LimitTrial) and not isinstance(wrong, LimitTrial)
     rng = np.random.default_rng(7)
-    if float(right.claimed) != float(wrong.claimed):
+    if isinstance(right, LimitTrial) or float(right.claimed) != float(wrong.claimed):
         assert abs(float(wrong.claimed) / float(right.claimed) - 1) > 0.03
     else:
         first, second = right.draw(rng, 1000).mean(), wrong.draw(rng, 1000).mean()
