@@ -109,33 +109,39 @@ EMPTY = Context()
 
 
 def read_context(lines: Iterable[str], log_base: int | None = None) -> Context:
-    """The context that lines declare; several declarations in a line are set apart by `;`."""
+    """The context that lines declare; `;` sets declarations apart, `#` begins a comment."""
     from varlaw.symbolic.formulas.limits import NotRead
-    from varlaw.symbolic.formulas.reader import read_plain
 
     context = Context(log_base=log_base)
     for line in lines:
-        for text in filter(None, (part.strip() for part in SPLIT.split(line.replace("()", "")))):
-            if found := REAL.fullmatch(text):
-                names = found[1].replace(",", " ").split()
-                signs = tuple((name, found[2] == "positive") for name in names)
-                context = replace(context, signs=context.signs + signs)
-                continue
+        for text in map(str.strip, SPLIT.split(line.partition("#")[0])):
             try:
-                if found := EXTREME.fullmatch(text):
-                    (formula,) = read_plain(found[3], variables=(found[1],)).expressions
-                    extreme = (found[1], 1 if found[2].startswith("min") else -1, formula)
-                    context = replace(context, extremes=(*context.extremes, extreme))
-                    continue
-                for part in RANGE.split(text):
-                    chains = read_plain(part).chains
-                    if not chains:
-                        raise ValueError("it declares nothing")
-                    for chain in chains:
-                        context = declare(context, chain)
+                context = _with(context, text.replace("()", "")) if text else context
             except (NotRead, ValueError) as error:
                 problem = (text, str(error))
                 context = replace(context, problems=(*context.problems, problem))
+    return context
+
+
+def _with(context: Context, text: str) -> Context:
+    """The context with a declaration. Raises NotRead or ValueError."""
+    from varlaw.symbolic.formulas.reader import read_plain
+
+    if found := REAL.fullmatch(text):
+        names = found[1].replace(",", " ").split()
+        signs = tuple((name, found[2] == "positive") for name in names)
+        return replace(context, signs=context.signs + signs)
+    if found := EXTREME.fullmatch(text):
+        formulas = read_plain(found[3], variables=(found[1],)).expressions
+        if len(formulas) != 1:
+            raise ValueError(f"{found[1]} needs one formula")
+        extreme = (found[1], 1 if found[2].startswith("min") else -1, formulas[0])
+        return replace(context, extremes=(*context.extremes, extreme))
+    chains = [chain for part in RANGE.split(text) for chain in read_plain(part).chains]
+    if not chains:
+        raise ValueError("it declares nothing")
+    for chain in chains:
+        context = declare(context, chain)
     return context
 
 

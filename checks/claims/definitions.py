@@ -117,6 +117,14 @@ def free_names(node: Node) -> set[str]:
     return set().union(*(free_names(part) for part in node.parts)) if node.parts else set()
 
 
+def indexed(node: Node, index: str) -> str:
+    """A name in the formula that carries an index among its subscripts, such as x_i; or empty."""
+    for inner in node.walk():
+        if inner.head is Head.NAME and any(index in free_names(part) for part in inner.parts):
+            return plain(inner)
+    return ""
+
+
 def substituted(node: Node, values: Mapping[str, Node]) -> Node:
     """The formula with names replaced by their values, and those by theirs, where it stays short.
 

@@ -1,7 +1,7 @@
 """Sums up to a name, proved by induction: the first term, and the step from n - 1 to n."""
 
 from varlaw.checks.claims.algebra import Algebra
-from varlaw.checks.claims.definitions import free_names, substituted
+from varlaw.checks.claims.definitions import free_names, indexed, substituted
 from varlaw.checks.claims.functions import NoValue
 from varlaw.checks.claims.identities import equal
 from varlaw.symbolic.formulas.tree import Head, Node, plain
@@ -17,6 +17,8 @@ def by_induction(left: Node, right: Node, algebra: Algebra) -> bool:
     if left.head is not Head.SUM or len(left.parts) != 4:
         return False
     body, index, first, last = left.parts
+    if indexed(body, plain(index)) or indexed(right, plain(last)) or indexed(body, plain(last)):
+        return False
     if last.head is not Head.NAME or plain(last) in free_names(body) | free_names(first):
         return False
     if any(node.head in (Head.SUM, Head.PRODUCT) for node in (*right.walk(), *body.walk())):

@@ -9,6 +9,7 @@ from typing import Any
 from flint import arb, ctx
 
 from varlaw.checks.claims.algebra import Algebra, symbol
+from varlaw.checks.claims.definitions import indexed
 from varlaw.checks.claims.functions import NoValue
 from varlaw.checks.claims.numbers import Scope
 from varlaw.symbolic.formulas.tree import Head, Node, plain
@@ -59,7 +60,7 @@ def closed(node: Node, outer: Algebra) -> Any:
 
     body, variable, first, last = node.parts
     name = plain(variable)
-    if name in outer.symbols:
+    if name in outer.symbols or indexed(body, name):
         return None
     x = symbol(name, positive=False)
     inner = Algebra({**outer.symbols, name: x}, outer.log_base)

@@ -11,6 +11,7 @@ from typing import Any
 
 from flint import acb, arb, ctx, fmpz
 
+from varlaw.checks.claims.definitions import indexed
 from varlaw.checks.claims.functions import CONSTANTS, NoValue, function, power, whole
 from varlaw.checks.claims.literals import literal_of
 from varlaw.symbolic.formulas.tree import Head, Node, plain
@@ -208,6 +209,8 @@ def _series(node: Node, scope: Scope) -> Any:
     if len(node.parts) != 4:
         raise NoValue("a sum or product without its ends")
     body, index, first, last = node.parts
+    if name := indexed(body, plain(index)):
+        raise NoValue(f"{name} has no value for each {plain(index)}")
     if scope.complex:
         raise NoValue("a sum inside of an integral")
     if Head.INFINITY in (last.head, first.head):
@@ -231,6 +234,8 @@ def _integral(node: Node, scope: Scope) -> Any:
     if scope.complex:
         raise NoValue("an integral inside of an integral")
     body, variable, first, last = node.parts
+    if name := indexed(body, plain(variable)):
+        raise NoValue(f"{name} has no value for each {plain(variable)}")
     if Head.INFINITY in {part.head for end in (first, last) for part in end.walk()}:
         from varlaw.checks.claims.integrals import over_infinite_range
 

@@ -15,6 +15,7 @@ from varlaw.checks.claims.definitions import free_names, substituted
 from varlaw.checks.claims.distributions import NAMES
 from varlaw.checks.claims.functions import CONSTANTS, NoValue
 from varlaw.checks.claims.identities import POINTS, SEED, equal, not_negative
+from varlaw.checks.claims.laws import cited
 from varlaw.checks.claims.literals import literal_of
 from varlaw.checks.claims.numbers import Scope
 from varlaw.checks.claims.random_algebra import RandomAlgebra
@@ -37,6 +38,9 @@ def expected(left: Node, sign: str, right: Node, context: Context, scope: Scope)
     """The verdict on a link with expectations in it. Raises NoValue where something is missing."""
     context = _settled(context)
     found = _judged(left, sign, right, context, scope)
+    if found is not None and found.verdict is Verdict.VERIFIED:
+        law = _law(left, context) or _law(right, context)
+        return replace(found, rule=f"law {law}") if law else found
     if found is not None and found.verdict is Verdict.REFUTED:
         hint = next(_hints(left, sign, right, context, scope), "")
         return replace(found, reason=f"{found.reason}; {hint}" if hint else found.reason)
@@ -62,7 +66,28 @@ def _judged(left: Node, sign: str, right: Node, context: Context, scope: Scope) 
         if unknown:
             told = f"{', '.join(unknown)}: not declared"
             return Finding(Verdict.UNDECIDED, found.value, told, RULE)
+        if _may_be_condition(left, a, right, b):
+            told = "not so for all values of the names; it may be meant as a condition on them"
+            return Finding(Verdict.UNDECIDED, found.value, told, RULE)
     return found
+
+
+def _may_be_condition(left: Node, a: Expr, right: Node, b: Expr) -> bool:
+    """Whether E[y^2] = 1 or Var(y) = Var(x) may be what is asked of a variance, not claimed."""
+    if all(symbol.is_integer for symbol in a.free_symbols | b.free_symbols):
+        return False  # dimensions are given, and not chosen
+    moments = all(
+        any(node.head is Head.EXPECTATION for node in side.walk()) for side in (left, right)
+    )
+    return moments or not a.free_symbols & b.free_symbols
+
+
+def _law(side: Node, context: Context) -> str:
+    """The law of the catalogue that states a moment, or empty."""
+    if side.head is not Head.EXPECTATION:
+        return ""
+    found = _algebra(context, side).function(side)
+    return "" if found is None else cited(*found)
 
 
 def _settled(context: Context) -> Context:
@@ -104,11 +129,15 @@ def _needed(left: Node, right: Node, context: Context) -> None:
 
 
 def _values(context: Context, *sides: Node) -> tuple[Expr, ...]:
+    algebra = _algebra(context, *sides)
+    return tuple(algebra.expression(side) for side in sides)
+
+
+def _algebra(context: Context, *sides: Node) -> RandomAlgebra:
     roots = [*sides, *(variable.law for variable in context.variables)]
     roots += [family.value for family in context.families]
     names = set().union(*(free_names(root) for root in roots)) - set(CONSTANTS)
-    algebra = RandomAlgebra(context, names)
-    return tuple(algebra.expression(side) for side in sides)
+    return RandomAlgebra(context, names)
 
 
 def _number(value: Expr) -> Number:

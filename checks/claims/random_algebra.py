@@ -6,7 +6,7 @@ the expectation calculus. Names that are declared apart are independent.
 
 from typing import Any
 
-from sympy import Expr, Integer, Symbol, sqrt
+from sympy import Add, Expr, Integer, Mul, Symbol, sqrt
 
 from varlaw.checks.claims.algebra import Algebra, symbol
 from varlaw.checks.claims.context import Context, Variable, declare
@@ -71,7 +71,14 @@ class RandomAlgebra(Algebra):
             law = self.law(variable.law)
             array = _array(f"v{len(self.arrays)}", law)
             self.arrays[variable.name], self.laws[array] = array, law
-        return self.arrays[variable.name][tuple(self._built(index) for index in indices)]
+        return self.arrays[variable.name][tuple(map(self.index, indices))]
+
+    def index(self, node: Node) -> Expr:
+        """An index, which is a whole number, whatever its name."""
+        if node.head is Head.NAME and plain(node) not in self.symbols:
+            made = Symbol(plain(node), integer=True, positive=True)
+            self.symbols = {**self.symbols, plain(node): made}
+        return self._built(node)
 
     def member(self, value: Node, names: tuple[str, ...], indices: tuple[Node, ...]) -> Expr:
         """y[k] for the family y[j] = ..., with k in the place of j."""
@@ -99,7 +106,8 @@ class RandomAlgebra(Algebra):
         body, index, *ends = node.parts
         name = plain(index)
         if not ends:
-            found = dict(self.context.ranges).get(name)
+            ranges = dict(self.context.ranges)
+            found = ranges.get(name, ranges.get(index.text))  # i_1 runs as i does
             if found is None:
                 raise NoValue(f"a sum over {name}, whose range is not declared")
             ends = list(found)
@@ -107,7 +115,10 @@ class RandomAlgebra(Algebra):
             self.symbols = {**self.symbols, name: Symbol(name, integer=True, positive=True)}
         low, high = (self._built(end) for end in ends)
         try:
-            return Sum(self._built(body), (self.symbols[name], low, high))
+            summand = self._built(body)
+            if not summand.has(self.symbols[name]):
+                return (high - low + 1) * summand
+            return Sum(summand, (self.symbols[name], low, high))
         except (TypeError, ValueError) as error:
             raise NoValue(str(error)) from None
 
@@ -194,9 +205,38 @@ class RandomAlgebra(Algebra):
             return f
         entry = self.single(f)
         if entry is None:
-            return self.normal(Expectation(f))
+            found = self.factored(f)
+            return self.normal(Expectation(f)) if found is None else found
         x = Symbol("x", real=True)
         return self.laws[entry.array].mean_of(f.xreplace({entry: x}), x)
+
+    def function(self, node: Node) -> tuple[Expr, Symbol, Distribution] | None:
+        """(f, x, law of x) where the node is E[f(x)] for one variable of a known law, else None."""
+        if node.head is not Head.EXPECTATION or node.text != "E" or len(node.parts) != 1:
+            return None
+        f = self.expression(node.parts[0])
+        entry = self.single(f)
+        if entry is None:
+            return None
+        x = Symbol("x", real=True)
+        return f.xreplace({entry: x}), x, self.laws[entry.array]
+
+    def factored(self, f: Expr) -> Expr | None:
+        """The mean of a sum of products of functions of one variable each; None for others."""
+        total: Expr = Integer(0)
+        for term in Add.make_args(f.expand()):
+            groups: dict[Any, Expr] = {}
+            for factor in Mul.make_args(term):
+                entries = factor.atoms(Entry)
+                if len(entries) > 1 or factor.has(IndexSum):
+                    return None
+                key = next(iter(entries), None)
+                if key is not None and (key.indices or self.single(factor) is None):
+                    return None
+                groups[key] = groups.get(key, Integer(1)) * factor
+            means = [self.mean(part, None) for part in groups.values()]
+            total += Mul(*means)
+        return total
 
     def single(self, f: Expr) -> Entry | None:
         """The only random variable in something without sums, if its law is known."""

@@ -12,6 +12,7 @@ from varlaw.checks.claims.definitions import free_names
 from varlaw.checks.claims.functions import CONSTANTS, NoValue
 from varlaw.checks.claims.induction import by_induction
 from varlaw.checks.claims.literals import Literal, literal_of
+from varlaw.checks.claims.matrices import commuting, may_be_matrix
 from varlaw.checks.claims.numbers import Scope
 from varlaw.checks.statistics import Verdict
 from varlaw.symbolic.formulas.tree import Head, Node
@@ -55,6 +56,10 @@ def decided(
         return _failed(left, sign, right, scope, positive, seen, insist)
     why = _proof(left, sign, right, positive, scope)
     about = identities.names_shown(positive)
+    matrices = sorted(name for name in names - set(signs) if may_be_matrix(name))
+    if why and matrices and not commuting(left, sign, right, positive, scope):
+        told = f"{why} for numbers, but {', '.join(matrices)} may be matrices: declare them real"
+        return Finding(Verdict.UNDECIDED, "", told)
     if why:
         return Finding(Verdict.VERIFIED, "", f"{why}, {about}", "normal form or certificate")
     if not insist and not _claims(left, right):

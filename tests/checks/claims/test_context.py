@@ -51,6 +51,13 @@ def judged(text: str, *lines: str) -> Judgement:
         (LAYER, "E[y[j]^2] = m q s2^2", "refuted"),
         (LAYER, "Var(y[j]) = m q s2", "verified"),
         (LAYER, "E[y[j]] = 0", "verified"),
+        (LAYER, "E[y[j]^2] = 1", "undecided"),  # what He asks for, and no claim
+        (LAYER, "E[w[i,j]^2] = 1/m", "undecided"),
+        (LAYER, "Var(y[j]) = E[x[i]^2]", "undecided"),
+        (LAYER, "E[y[j]^2] = sum_i E[x[i]^2] E[w[i,j]^2]", "verified"),
+        (LAYER, "sum_i E[x[i]^2] = m q", "verified"),
+        (LAYER, "sum_i E[x[i]^2] = n q", "refuted"),
+        (LAYER, "E[y[j]^2] = m E[x[i]^2] Var(w[i,j])", "verified"),
         (LAYER, "E[y[j]^2] = m q v", "undecided"),  # v is not declared
         ((*LAYER, "m = 10; q = 2; s2 = 1/20"), "E[y[j]^2] = 1.0", "verified"),
         ((*LAYER, "m = 10; q = 2; s2 = 1/20"), "E[y[j]^2] = 1.2", "refuted"),
@@ -70,6 +77,10 @@ def judged(text: str, *lines: str) -> Judgement:
         # Var(XY) = 61 and not 36 for X ~ N(1, 4), Y ~ N(-2, 9), independent
         (("X ~ N(1, 4); Y ~ N(-2, 9)",), "Var(X Y) = 61", "verified"),
         (("X ~ N(1, 4); Y ~ N(-2, 9)",), "Var(X Y) = 36", "refuted"),
+        ((STANDARD, "w ~ N(0, 1)"), "E[relu(z) relu(w)] = 1/(2 pi)", "verified"),
+        ((STANDARD, "w ~ N(0, 1)"), "E[z^2 relu(w)] = 1/sqrt(2 pi)", "verified"),
+        ((STANDARD, "w ~ N(0, 1)"), "E[relu(z + w)] = 1/sqrt(pi)", "undecided"),
+        ((STANDARD, "w ~ N(0, 1)"), "Cov(z + w, z - w) = 0", "verified"),
         (("z ~ N(mu, v)", "mu real"), "E[z^2] = mu^2 + v", "verified"),
         (("z ~ N(mu, v)", "mu real"), "E[z^2] = v", "refuted"),
     ],
@@ -97,6 +108,35 @@ def test_refuted_links_say_which_slip_it_is(lines: tuple[str, ...], text: str, h
 def test_the_second_parameter_of_a_normal_law_is_the_variance() -> None:
     assert str(judged("Std(w) = 0.02", "w ~ N(0, std=0.02)").verdict) == "verified"
     assert str(judged("Std(w) = 0.02", "w ~ N(0, 0.02)").verdict) == "refuted"
+
+
+@pytest.mark.parametrize(
+    ("lines", "text", "law"),
+    [
+        ((STANDARD,), "E[relu(z)^2] = 1/2", "law relu-square"),
+        (("z ~ N(0, 1)",), "E[gelu(z)^2] = 0.4252", "law gelu-second-moment"),
+        ((STANDARD,), "E[sigmoid(z)^2] = 0.2934", "law sigmoid-second-moment"),
+        (("z ~ N(0, 2)",), "E[sigmoid(z)^2] = 0.3263", "enclosure"),
+        ((STANDARD,), "E[z^2] = 1", "enclosure"),
+        ((STANDARD,), "E[relu(z)^2] = 2", "enclosure"),
+    ],
+)
+def test_laws_of_the_catalogue_are_cited(lines: tuple[str, ...], text: str, law: str) -> None:
+    assert judged(text, *lines).rule == law
+
+
+def test_comments_and_several_declarations_in_a_line() -> None:
+    text = """
+    z ~ N(0, 1)        # the variance
+    u ~ U(-a, a); b ~ Bernoulli(p); r ~ Rademacher()
+    n = 768; sigma > 0; mu, nu real
+    # nothing
+    """
+    context = read_context(text.splitlines())
+    assert not context.problems
+    assert [variable.name for variable in context.variables] == ["z", "u", "b", "r"]
+    assert dict(context.signs) == {"sigma": True, "mu": False, "nu": False}
+    assert context.value("n") is not None
 
 
 @pytest.mark.parametrize(

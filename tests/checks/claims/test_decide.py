@@ -162,6 +162,41 @@ def test_another_value_of_a_name_is_no_false_claim() -> None:
     assert verdict(known, r"\gamma = 0.9") == "None"
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("AB = BA", "undecided"),
+        ("xW = 1 Wx", "undecided"),
+        ("(A+B)^2 = A^2 + 2AB + B^2", "undecided"),
+        ("(A+B)^2 = A^2 + AB + BA + B^2", "verified"),
+        ("A(B+C) = AB + AC", "verified"),
+        (r"\sigma A + n B = A \sigma + B n", "verified"),
+        (r"\mathbf{x} \mathbf{y} = \mathbf{y} \mathbf{x}", "undecided"),
+        ("A^2 + B^2 \\ge 2AB", "undecided"),
+        ("AB = 2BA", "refuted"),
+    ],
+)
+def test_capitals_may_be_matrices(text: str, expected: str) -> None:
+    assert verdict(text) == expected
+
+
+def test_capitals_declared_real_are_numbers() -> None:
+    assert verdict("AB = BA", context=read_context(["A, B real"])) == "verified"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        r"\sum_{i=1}^{n} x_i = n x_i",
+        r"\sum_{i=1}^{3} x_i = 3 x_i",
+        r"\sum_{i=1}^{n} w_{i,j} = n w_{i,j}",
+        r"\int_0^1 x_t dt = 1 x_t",
+    ],
+)
+def test_names_with_a_bound_index_are_not_constant(text: str) -> None:
+    assert verdict(text) not in ("verified", "refuted")
+
+
 def test_what_is_assumed_for_a_moment_defines_nothing() -> None:
     assert verdict("W = 0", "x + 2W = x") != "verified"
 
