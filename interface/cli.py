@@ -4,6 +4,7 @@ import click
 
 from varlaw.commands.catalogue import list_laws, show
 from varlaw.commands.check import check
+from varlaw.commands.claim import claim
 from varlaw.commands.derive import derive
 from varlaw.commands.diagnose import diagnose
 from varlaw.commands.gain import activation_gain
@@ -21,6 +22,7 @@ COMMANDS = (
     verify,
     sweep,
     check,
+    claim,
     gaussian_moment,
     gaussian_kernel,
     activation_gain,

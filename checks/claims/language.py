@@ -20,6 +20,7 @@ from varlaw.symbolic.formulas import Chain, NotRead, read_plain
 LINE = re.compile(r"[^\n]*\n?")
 CLAIM = re.compile(r"claim\b\s*")
 WHERE = re.compile(r"\s+where\s+")
+BREAK = re.compile(r"#[^\n]*|;\s*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +75,20 @@ def read_statements(text: str, context: Context = EMPTY) -> Statements:
             mistakes.append(Mistake("it claims nothing", start, start + len(line)))
         claims.append(Claim(reading.chains, context.joined(local), start + begin))
     return Statements(tuple(claims), context, tuple(mistakes))
+
+
+def separated(text: str) -> str:
+    """A text whose statements stand apart by `;` with each on its own line, all at its place."""
+    return BREAK.sub(
+        lambda found: found[0] if found[0][0] == "#" else " " * (len(found[0]) - 1) + "\n", text
+    )
+
+
+def numbered(text: str, place: int) -> str:
+    """Where a place is, in words."""
+    line = text.count("\n", 0, place) + 1
+    column = place - text.rfind("\n", 0, place)
+    return f"column {column}" if "\n" not in text.rstrip() else f"line {line}, column {column}"
 
 
 def _declared(line: str, context: Context) -> Context | None:

@@ -69,9 +69,13 @@ class RandomAlgebra(Algebra):
     def entry(self, variable: Variable, indices: tuple[Node, ...]) -> Expr:
         if variable.name not in self.arrays:
             law = self.law(variable.law)
-            array = _array(f"v{len(self.arrays)}", law)
+            array = _array(self.array_name(variable.name), law)
             self.arrays[variable.name], self.laws[array] = array, law
         return self.arrays[variable.name][tuple(map(self.index, indices))]
+
+    def array_name(self, name: str) -> str:
+        """What the array behind a variable is called: no name of a document is read again."""
+        return f"v{len(self.arrays)}"
 
     def index(self, node: Node) -> Expr:
         """An index, which is a whole number, whatever its name."""
@@ -175,7 +179,7 @@ class RandomAlgebra(Algebra):
         context = self.context
         for relation in laws:
             context = declare(context, Chain(relation.parts, (relation.text,)))
-        return RandomAlgebra(context, set(self.symbols))
+        return type(self)(context, set(self.symbols))
 
     def of_law(self, what: str, law: Distribution) -> Expr:
         if law.kind == "iid":

@@ -1,6 +1,6 @@
 """The options of commands that run experiments."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
 
 CONNECT = 10  # seconds to wait for a scheduler
-OPTIONS = (
+MEASURING = (
     click.option(
         "--tolerance",
         type=float,
@@ -44,6 +44,9 @@ OPTIONS = (
         show_default="one per processor",
         help="Number of processes; the results do not depend on it.",
     ),
+)
+OPTIONS = (
+    *MEASURING,
     click.option(
         "--executor",
         metavar="dask://HOST:PORT",
@@ -55,7 +58,16 @@ OPTIONS = (
 
 def running(command: Command) -> Command:
     """Give a command the options of a run."""
-    for option in reversed(OPTIONS):
+    return _with(OPTIONS, command)
+
+
+def measuring(command: Command) -> Command:
+    """Give a command the options of measurements."""
+    return _with(MEASURING, command)
+
+
+def _with(options: Sequence[Command], command: Command) -> Command:
+    for option in reversed(options):
         command = option(command)
     return command
 
