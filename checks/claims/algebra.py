@@ -13,6 +13,7 @@ from varlaw.checks.claims.definitions import bare, free_names
 from varlaw.checks.claims.functions import CONSTANTS
 from varlaw.checks.claims.literals import literal_of
 from varlaw.checks.claims.numbers import NoValue, Scope, enclosure
+from varlaw.symbolic.activation import Activation
 from varlaw.symbolic.formulas.tree import Head, Node, plain
 from varlaw.symbolic.language_functions import function_named
 from varlaw.symbolic.language_limits import ReadingError, power
@@ -22,7 +23,12 @@ LOGS = ("log", "ln")
 
 
 class Algebra:
-    """Builds expressions; `symbols` gives names their SymPy symbols."""
+    """Builds expressions; `symbols` gives names their SymPy symbols.
+
+    `opens`: activations that are one formula everywhere are written out.
+    """
+
+    opens = True
 
     def __init__(self, symbols: Mapping[str, Expr], log_base: int | None = None) -> None:
         self.symbols = symbols
@@ -62,6 +68,10 @@ class Algebra:
                 return self._power(node)
             case Head.ROOT if len(parts) == 1:
                 return sqrt(self._built(parts[0]))
+            case Head.ROOT:
+                inner, degree = map(self._built, parts)
+                if inner.is_positive and degree.is_Integer and 0 < degree < 64:
+                    return inner ** (1 / degree)
             case Head.ABSOLUTE:
                 return Abs(self._built(parts[0]))
             case Head.TUPLE if len(parts) == 1:
@@ -106,7 +116,10 @@ class Algebra:
             return value if base is None else value / log(0, base)
         if node.text in ("max", "min") and arguments:
             return (Max if node.text == "max" else Min)(*arguments)
-        return function_named(node.text)(0, *arguments)
+        made = function_named(node.text)(0, *arguments)
+        if self.opens and isinstance(made, Activation) and len(made.written_out) == 1:
+            return made.written_out[0][1]  # smooth everywhere: one formula
+        return made
 
     def _hidden(self, node: Node) -> Expr:
         """A symbol for a closed number, or minus one, by its sign."""

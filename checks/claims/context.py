@@ -41,7 +41,8 @@ class Context:
 
     `signs` says of names whether they are positive, False being any real number; `ranges` are the
     first and last value of indices; `extremes` are names with what they make least (1) or greatest
-    (-1); `problems` the lines that were not understood, and why.
+    (-1); `towards` is the name that goes to infinity in limits; `problems` the lines that were not
+    understood, and why.
     """
 
     values: tuple[tuple[str, Node], ...] = ()
@@ -51,6 +52,7 @@ class Context:
     ranges: tuple[tuple[str, tuple[Node, Node]], ...] = ()
     extremes: tuple[tuple[str, int, Node], ...] = ()
     log_base: int | None = None
+    towards: str = ""
     problems: tuple[tuple[str, str], ...] = ()
 
     def value(self, name: str) -> Node | None:
@@ -101,6 +103,7 @@ class Context:
             self.ranges + other.ranges,
             self.extremes + other.extremes,
             self.log_base if other.log_base is None else other.log_base,
+            other.towards or self.towards,
             self.problems + other.problems,
         )
 
@@ -108,11 +111,16 @@ class Context:
 EMPTY = Context()
 
 
-def read_context(lines: Iterable[str], log_base: int | None = None) -> Context:
-    """The context that lines declare; `;` sets declarations apart, `#` begins a comment."""
+def read_context(
+    lines: Iterable[str], log_base: int | None = None, before: Context | None = None
+) -> Context:
+    """The context that lines declare; `;` sets declarations apart, `#` begins a comment.
+
+    What was declared `before` is a part of it; its problems are not.
+    """
     from varlaw.symbolic.formulas.limits import NotRead
 
-    context = Context(log_base=log_base)
+    context = Context(log_base=log_base) if before is None else replace(before, problems=())
     for line in lines:
         for text in map(str.strip, SPLIT.split(line.partition("#")[0])):
             try:

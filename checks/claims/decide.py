@@ -4,6 +4,7 @@ from dataclasses import replace
 from functools import lru_cache
 from itertools import islice
 
+from varlaw.checks.claims.asymptotics import limit_node, tends
 from varlaw.checks.claims.compare import Finding, compared
 from varlaw.checks.claims.context import EMPTY, Context
 from varlaw.checks.claims.definitions import DEFINES, Definitions, bare, outside, substituted
@@ -27,9 +28,12 @@ NO_CLAIM = {
     "<<": "a relation without a sharp meaning",
     ">>": "a relation without a sharp meaning",
 }
+ARROWS = ("->", "~")
 IMPLIES = ("=>", "<=>")
 SHAPES = (Head.WORD, Head.TUPLE, Head.NORM, Head.GIVEN, Head.RELATION, Head.LIMIT)
 CLOSED = (Head.EXPECTATION, Head.NAME, Head.CASES, Head.INDICATOR)
+OTHER_BASES = (10, 2)  # of logarithms that are written without one
+ELEMENTARY = ("exp", "log", "ln", "sin", "cos", "tan", "sinh", "cosh", "tanh", "erf", "erfc")
 MOST_WAYS = 16
 
 
@@ -63,8 +67,12 @@ def judge_link(chain: Chain, place: int, context: Context, known: Definitions) -
 def _no_claim(chain: Chain, place: int, context: Context, known: Definitions) -> str:
     """Why a link is no claim; empty if it is one."""
     left, sign, right = chain.links[place]
+    if sign in ARROWS and context.towards:
+        return ""
     if sign in NO_CLAIM:
         return NO_CLAIM[sign]
+    if limit_node(left, sign, right) is not None:
+        return ""
     if sign in IMPLIES:
         return ""
     if any(near in IMPLIES for near in chain.between[max(place - 1, 0) : place + 2]):
@@ -82,7 +90,11 @@ def _no_claim(chain: Chain, place: int, context: Context, known: Definitions) ->
 def _named(chain: Chain, place: int, context: Context) -> bool:
     """Whether the left side is a name that no context and no earlier side gives a value."""
     name = chain.sides[place]
-    if name.head is not Head.NAME or chain.between[place] not in ("=", "~=", "eqq"):
+    if (
+        name.head is not Head.NAME
+        or plain(name) == "pi"
+        or chain.between[place] not in ("=", "~=", "eqq")
+    ):
         return False
     stands = place > 0 and chain.between[place - 1] in DEFINES
     return not stands and not context.settles(plain(name))
@@ -91,7 +103,7 @@ def _named(chain: Chain, place: int, context: Context) -> bool:
 def _defines(chain: Chain, place: int, context: Context, known: Definitions) -> bool:
     """Whether a link says what a name is, and nothing that could be wrong."""
     left, _, right = chain.links[place]
-    if left.head is Head.CALL:
+    if left.head is Head.CALL and left.text not in ELEMENTARY:
         return all(part.head is Head.NAME for part in left.parts) and len(names_of(left)) > 0
     if left.head is not Head.NAME or context.settles(plain(left)):
         return False
@@ -113,6 +125,10 @@ def _found(chain: Chain, place: int, context: Context, known: Definitions) -> Fi
     left, sign, right = chain.links[place]
     if sign in IMPLIES:
         return implied(chain, place, context)
+    if sign in ARROWS:
+        return tends(left, sign, right, context.towards, context)
+    if (at := limit_node(left, sign, right)) is not None:
+        return tends(at[0], "->", right, at[1], context)
     if left.head is Head.NAME and place and chain.between[place - 1] == "=":
         left = chain.sides[place - 1]
     sign = "=" if sign == "eqq" else sign
@@ -157,6 +173,30 @@ def _remembered(
     insist: bool,
 ) -> Finding | None:
     """The verdict on a link without random variables; documents say many of them twice."""
+    found = _with_base(left, sign, right, log_base, signs, insist)
+    natural = log_base is None and any(
+        node.head is Head.CALL and node.text == "log" and len(node.parts) == 1
+        for side in (left, right)
+        for node in side.walk()
+    )
+    if found is None or found.verdict is not Verdict.REFUTED or not natural:
+        return found
+    for base in OTHER_BASES:
+        other = _with_base(left, sign, right, base, signs, insist)
+        if other is not None and other.verdict is Verdict.VERIFIED:
+            told = f"log is natural here; to base {base} it would be right"
+            return Finding(Verdict.UNDECIDED, found.value, told)
+    return found
+
+
+def _with_base(
+    left: Node,
+    sign: str,
+    right: Node,
+    log_base: int | None,
+    signs: tuple[tuple[str, bool], ...],
+    insist: bool,
+) -> Finding | None:
     scope = Scope(log_base=log_base)
     try:
         if not names_of(left, right):

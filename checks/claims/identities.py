@@ -94,7 +94,9 @@ def shown(point: Mapping[str, Fraction]) -> str:
 
 def equal(left: Any, right: Any) -> bool:
     """Whether two SymPy expressions are one by exact normal form; False where that is open."""
-    from sympy import fraction, together
+    from sympy import exp, fraction, together
+    from sympy.functions.elementary.hyperbolic import HyperbolicFunction
+    from sympy.functions.elementary.trigonometric import TrigonometricFunction
 
     from varlaw.checks.algebra import is_zero
 
@@ -102,7 +104,12 @@ def equal(left: Any, right: Any) -> bool:
     if is_zero(difference):
         return True
     top, _ = fraction(together(difference))
-    return bool(_small(top)) and is_zero(top.expand())
+    if _small(top) and is_zero(top.expand()):
+        return True
+    if not difference.has(TrigonometricFunction, HyperbolicFunction):
+        return False
+    top, _ = fraction(together(difference.rewrite(exp)))
+    return bool(_small(top)) and top.expand(power_exp=True) == 0
 
 
 def _small(expression: Any) -> bool:

@@ -95,7 +95,25 @@ def rational(node: Node) -> Fraction | None:
             if (not base and exponent <= 0) or size * abs(exponent) > MOST_BITS:
                 return None
             return base ** int(exponent)
+        case Head.ROOT:
+            return _exact_root(node)
     return None
+
+
+def _exact_root(node: Node) -> Fraction | None:
+    """The root of a fraction, where it is one."""
+    inner = rational(node.parts[0])
+    degree = rational(node.parts[1]) if len(node.parts) > 1 else Fraction(2)
+    if inner is None or degree is None or degree.denominator != 1 or not 1 < degree < 64:
+        return None
+    k = int(degree)
+    if inner < 0 and k % 2 == 0:
+        return None
+    above, below = (int(fmpz(part).root(k)) for part in (abs(inner.numerator), inner.denominator))
+    found = Fraction(above, below)
+    if found**k != abs(inner):
+        return None
+    return found if inner >= 0 else -found
 
 
 def _kept(value: Fraction) -> Fraction | None:

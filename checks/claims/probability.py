@@ -14,7 +14,7 @@ from varlaw.checks.claims.context import Context
 from varlaw.checks.claims.definitions import free_names, substituted
 from varlaw.checks.claims.distributions import NAMES
 from varlaw.checks.claims.functions import CONSTANTS, NoValue
-from varlaw.checks.claims.identities import POINTS, SEED, equal, not_negative
+from varlaw.checks.claims.identities import POINTS, SEED, equal, not_negative, whole_names
 from varlaw.checks.claims.laws import cited
 from varlaw.checks.claims.literals import literal_of
 from varlaw.checks.claims.numbers import Scope
@@ -140,7 +140,7 @@ def algebra_of(
     roots = [*sides, *(variable.law for variable in context.variables)]
     roots += [family.value for family in context.families]
     names = set().union(*(free_names(root) for root in roots)) - set(CONSTANTS)
-    return kind(context, names)
+    return kind(context, names, frozenset(whole_names(*roots)))
 
 
 def _number(value: Expr) -> Number:

@@ -20,24 +20,28 @@ from varlaw.symbolic.language_functions import holds
 from varlaw.symbolic.ranges import Range
 from varlaw.symbolic.terms import Covariance, Expectation, IndexSum, Sum, Variance, is_random
 
+NONE: frozenset[str] = frozenset()
 ORDERS = ("<", "<=", ">", ">=")
 
 
 class RandomAlgebra(Algebra):
     """Formulas with the declared random variables and arrays in them."""
 
-    def __init__(self, context: Context, names: set[str]) -> None:
-        self.context = context
+    opens = False
+
+    def __init__(self, context: Context, names: set[str], ends: frozenset[str] = NONE) -> None:
+        """`ends` are names that sums run up to, which are whole numbers."""
+        self.context, self.ends = context, ends
         self.laws: dict[RandomArray, Distribution] = {}
         self.arrays: dict[str, RandomArray] = {}
         signs = dict(context.signs)
         self.whole = {name for name, _ in context.ranges}
         self.whole |= {index for v in context.variables for index in v.indices}
         self.whole |= {index for family in context.families for index in family.indices}
-        ends = {n for _, pair in context.ranges for end in pair for n in free_names(end)}
+        ranges = {n for _, pair in context.ranges for end in pair for n in free_names(end)}
         made: dict[str, Any] = {}
-        for name in names | ends | self.whole:
-            if name in self.whole or name in ends:
+        for name in names | ranges | self.whole:
+            if name in self.whole | ranges | ends:
                 made[name] = Symbol(name, integer=True, positive=True)
             else:
                 by_custom = name in context.spreads or positive_by_custom(name)
@@ -177,9 +181,12 @@ class RandomAlgebra(Algebra):
         if not laws:
             return self
         context = self.context
-        for relation in laws:
-            context = declare(context, Chain(relation.parts, (relation.text,)))
-        return type(self)(context, set(self.symbols))
+        try:
+            for relation in laws:
+                context = declare(context, Chain(relation.parts, (relation.text,)))
+        except ValueError as error:
+            raise NoValue(str(error)) from None
+        return type(self)(context, set(self.symbols), self.ends)
 
     def of_law(self, what: str, law: Distribution) -> Expr:
         if law.kind == "iid":

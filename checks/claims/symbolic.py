@@ -62,7 +62,7 @@ def decided(
         return Finding(Verdict.UNDECIDED, "", told)
     if why:
         return Finding(Verdict.VERIFIED, "", f"{why}, {about}", "normal form or certificate")
-    if not insist and not _claims(left, right):
+    if not insist and sign != "=" and not _claims(left, right):
         return None
     told = f"holds at {seen.clear} random points, {about}, but no proof was found"
     return Finding(Verdict.UNDECIDED, "", told)
@@ -80,8 +80,13 @@ def _proof(left: Node, sign: str, right: Node, positive: Mapping[str, bool], sco
         return ""
     if sign == "=":
         return "exact normal form" if identities.equal(a, b) else ""
-    difference = a - b if sign in (">", ">=") else b - a
-    return identities.not_negative(difference, strict=sign in ("<", ">"))
+    larger, smaller = (a, b) if sign in (">", ">=") else (b, a)
+    strict = sign in ("<", ">")
+    why = identities.not_negative(larger - smaller, strict)
+    if not why and larger.is_nonnegative and smaller.is_nonnegative:
+        why = identities.not_negative(larger**2 - smaller**2, strict)
+        return f"{why}, for the squares of the sides" if why else ""
+    return why
 
 
 def _failed(

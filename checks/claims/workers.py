@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
+from pathlib import Path
 from time import monotonic
 from typing import Any
 
@@ -209,11 +210,13 @@ def _judged(
 
 
 def _limit_memory() -> None:
-    """At most so much memory from now on."""
-    with open("/proc/self/statm", encoding="ascii") as source:
-        pages = int(source.read().split()[0])
-    most = pages * resource.getpagesize() + MEGABYTES * 2**20
-    resource.setrlimit(resource.RLIMIT_AS, (most, most))
+    """At most so much memory from now on, where the system can tell; no core files."""
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    statistics = Path("/proc/self/statm")
+    if statistics.exists():
+        pages = int(statistics.read_text(encoding="ascii").split()[0])
+        most = pages * resource.getpagesize() + MEGABYTES * 2**20
+        resource.setrlimit(resource.RLIMIT_AS, (most, most))
 
 
 def _limit_processor(seconds: float) -> None:

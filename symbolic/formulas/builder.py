@@ -2,8 +2,6 @@
 
 from dataclasses import dataclass, field
 
-from lark import Token
-
 from varlaw.symbolic.formulas.limits import NotRead
 from varlaw.symbolic.formulas.tree import Chain, Head, Node
 from varlaw.symbolic.formulas.vocabulary import function
@@ -74,16 +72,6 @@ class Factor:
     @property
     def end(self) -> int:
         return self.after[-1][2] if self.after else self.node.end
-
-
-def begin(token: Token) -> int:
-    """Where a token begins."""
-    return token.start_pos or 0
-
-
-def finish(token: Token) -> int:
-    """Where a token ends."""
-    return token.end_pos or 0
 
 
 def operand(node: Node) -> Node:

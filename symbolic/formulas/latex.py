@@ -173,6 +173,12 @@ class Latex(Numbers, Names, Brackets):
         if inside in (["*"], [r"\ast"], [r"\star"]):
             self.place += size
             return self.marked(piece)
+        if inside and set(inside) <= {"'", r"\prime"}:
+            self.tokens.pop()
+            for _ in inside:
+                self.emit("PRIME", piece)
+            self.place += size
+            return self.used()
         number = self.last(2) in ("NUMBER", "DIGITS")
         if inside == ["T"] and "T" not in self.variables and not number:
             end = self.source[self.place + size - 1].end

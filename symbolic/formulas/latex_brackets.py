@@ -1,7 +1,7 @@
 r"""Brackets in LaTeX: which bar opens and which closes, cases, displays and boxes."""
 
 from varlaw.symbolic.formulas.latex_scanner import Open, Scanner
-from varlaw.symbolic.formulas.limits import NotRead
+from varlaw.symbolic.formulas.limits import NotRead, begin
 from varlaw.symbolic.formulas.macros import Piece
 from varlaw.symbolic.formulas.vocabulary import (
     BARS,
@@ -53,11 +53,15 @@ class Brackets(Scanner):
             self.end_case()
         if level.integrals:
             raise NotRead("an integral without its differential", level.start, piece.end)
-        if kind == "RBRACE" and self.last() == "CLOSE" and self.closed == level.first + 1:
-            self.label(level.first - 1)
+        whole = kind == "RBRACE" and self.last() == "CLOSE" and self.closed == level.first + 1
+        before = self.tokens[level.first - 1].type if whole else ""
         self.closed = level.first
-        if not level.silent:
+        if whole and not level.wants and not level.silent and level.sign == "{":
+            del self.tokens[level.first]
+        elif not level.silent:
             self.emit(kind, piece, "}" if kind == "RBRACE" else value)
+        if before in ("SUB", "SUP"):
+            self.label(level.first - 1)
         self.wants = level.wants
         if kind == "RBRACE" and level.sign == "{":
             self.used()
@@ -66,7 +70,9 @@ class Brackets(Scanner):
 
     def label(self, place: int) -> None:
         """A superscript in brackets, as in W^{(l)}, names a layer."""
-        if self.tokens[place].type == "SUP" and self.tokens[place + 2] == "(":
+        if self.tokens[place].type == "SUB" and self.tokens[place + 2] == "(":
+            raise NotRead("a subscript in brackets", begin(self.tokens[place]))
+        if self.tokens[place].type == "SUP" and self.tokens[place + 2] in ("(", "["):
             self.tokens[place] = self.tokens[place].update(type="LABEL")
 
     def bar(self, piece: Piece, side: str = "") -> None:
@@ -77,6 +83,16 @@ class Brackets(Scanner):
             text[:3], ""
         )
         ended = self.last() in ENDS
+        if (
+            text == "|"
+            and not side
+            and self.ahead() == "|"
+            and not (ended and self.top.sign == "|")
+        ):
+            self.place += 1
+            if self.ahead() == "|":
+                raise NotRead("three bars", piece.start, piece.end + 2)
+            piece, double, sign, kind = piece._replace(end=piece.end + 1), True, r"\|", "NORM"
         if not side and self.top.sign == sign and ended:
             side = "right"
         if not side and ended and self.top.conditional and not double:
@@ -150,7 +166,9 @@ class Brackets(Scanner):
         return None if self.joined else self.separator(piece, "row")
 
     def skip_spaces_and_gap(self) -> None:
-        """The optional [2pt] after a row."""
+        """The optional star or [2pt] after a row."""
+        if self.ahead() == "*":
+            self.place += 1
         if self.ahead() == "[":
             gap = [item.text for item in self.source[self.place : self.place + 6]]
             if "]" in gap and any(unit in "".join(gap) for unit in ("pt", "em", "ex", "mm", "cm")):

@@ -23,6 +23,7 @@ from varlaw.symbolic.formulas.vocabulary import (
 
 INDICES = frozenset("ijkl")
 WORD = re.compile(r"[A-Za-z](?:[A-Za-z0-9-]|\\_(?=[A-Za-z0-9]{2}))*")
+ABBREVIATIONS = words("in th st nd rd up")
 RESERVED = words("sum prod lim int oo inf infinity in prop if and otherwise cases")
 
 
@@ -42,15 +43,22 @@ class Names(Scanner):
             if set(word) <= INDICES:
                 return self.factors(run, comma=True)
             return self.emit("WORD", piece, word, end)
-        if self.differential(run):
+        if not self.wants and self.differential(run):
             return None
         if len(run) > 1 and (kind := kind_of(word)):
             return self.emit(kind[0], piece, kind[1], end)
+        if word in ABBREVIATIONS and self.top.sign == "{" and self.superscript_open():
+            raise NotRead(f"{word}: a word or a product", piece.start, end)
         if len(run) > 2 and not all(letter in self.variables for letter in word):
             if word in self.variables:
                 return self.emit("NAME", piece, word, end)
             raise NotRead(f"{word}: a word or a product", piece.start, end)
         return self.factors(run)
+
+    def superscript_open(self) -> bool:
+        """Whether the innermost brace is that of a superscript."""
+        place = self.top.first
+        return place > 0 and self.tokens[place - 1].type == "SUP"
 
     def factors(self, run: list[Piece], comma: bool = False) -> None:
         for letter in run:

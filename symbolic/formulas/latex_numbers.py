@@ -24,7 +24,7 @@ class Numbers(Scanner):
             if text != ".":
                 self.place += 1
             text, end = self.take(text.rstrip(".") + ".")
-        if self.ahead() == "e" and (scientific := self.exponent(text, piece)):
+        if self.ahead() in ("e", "E") and (scientific := self.exponent(text, piece)):
             text, end = scientific
         check_digits(text, piece.start, end)
         self.emit("NUMBER", piece, text, end)

@@ -64,7 +64,7 @@ def with_variables(tokens: list[Token], variables: Collection[str]) -> list[Toke
     A name is a variable if the caller says so, or if the same name stands elsewhere in the text
     without a bracket behind it.
     """
-    callees, seen = [], set()
+    callees, seen = [], {"pi", "e"}
     for place, token in enumerate(tokens):
         if token.type == "NAME":
             name, after = _name(tokens, place)

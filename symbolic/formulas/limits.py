@@ -2,6 +2,8 @@
 
 import unicodedata
 
+from lark import Token
+
 MAX_CHARACTERS = 20_000
 MAX_TOKENS = 5_000
 MAX_DEPTH = 100
@@ -19,6 +21,16 @@ class NotRead(ValueError):
         self.reason = reason
         self.start = start
         self.end = start + 1 if end is None else end
+
+
+def begin(token: Token) -> int:
+    """Where a token begins."""
+    return token.start_pos or 0
+
+
+def finish(token: Token) -> int:
+    """Where a token ends."""
+    return token.end_pos or 0
 
 
 def check_text(text: str) -> None:

@@ -53,6 +53,8 @@ def pieces(text: str) -> list[Piece]:
     for match in PIECE.finditer(text):
         piece = match.group()
         if piece[0] == "%":
+            if piece[-1] != "\n":
+                raise NotRead("a % without its backslash", match.start(), match.end())
             continue
         if piece[-1] == "*" and piece[0] == "\\" and len(piece) > 2 and piece != r"\operatorname*":
             found.append(Piece(piece[:-1], match.start(), match.end() - 1))

@@ -107,7 +107,7 @@ def _reading(text: str, tokens: list[Token]) -> Reading:
 def _check_list(lines: list[Line], separators: list[str], text: str) -> None:
     """Refuse a list of which only some parts hold a relation: a, b > 0."""
     for sign, before, after in zip(separators, lines, lines[1:], strict=False):
-        if sign in (",", "quad", ".", "&") and bool(before.signs) != bool(after.signs):
+        if sign in (",", "quad", ".", "&", "row") and bool(before.signs) != bool(after.signs):
             raise NotRead("a list of which only some members hold a relation", 0, len(text))
 
 

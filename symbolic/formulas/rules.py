@@ -1,6 +1,5 @@
 """The grammar's rules as nodes of the tree; Lark calls a method for each rule, innermost first."""
 
-from dataclasses import replace
 from typing import Any
 
 from lark import Token, Transformer
@@ -9,14 +8,14 @@ from varlaw.symbolic.formulas.builder import (
     Content,
     Factor,
     Line,
-    begin,
     condition,
     differential,
-    finish,
     operand,
 )
-from varlaw.symbolic.formulas.limits import NotRead
-from varlaw.symbolic.formulas.products import alone, bound_names, term
+from varlaw.symbolic.formulas.limits import NotRead, begin, finish
+from varlaw.symbolic.formulas.products import alone, term
+from varlaw.symbolic.formulas.scripts import Script, ends, scripted
+from varlaw.symbolic.formulas.sums import bound_names, free_names
 from varlaw.symbolic.formulas.tree import Head, Node
 
 ATOMS = {
@@ -29,7 +28,6 @@ ATOMS = {
     "INFINITY": Head.INFINITY,
 }
 KINDS = ("NUMBER", "NAME", "VARIABLE", "SEEN")
-NAMES = ("name", "variable", "seen")
 
 
 class Rules(Transformer[Token, Any]):
@@ -74,11 +72,13 @@ class Rules(Transformer[Token, Any]):
 
     def _unbound(self, terms: list[Node]) -> None:
         """Refuse sum_i x_i + y_i: does the sum go on?"""
+        if not any(map(bound_names, terms)):
+            return
         later: set[str] = set()
         for node in reversed(terms):
-            if later and bound_names(node) & later:
+            if bound_names(node) & later:
                 raise NotRead("does the sum go on behind + or -? brackets", node.start, node.end)
-            later |= {inner.text for inner in node.walk() if inner.head is Head.NAME}
+            later |= free_names(node)
 
     def term(self, children: list[Any]) -> Node:
         return term(children)
@@ -88,61 +88,12 @@ class Rules(Transformer[Token, Any]):
 
     def factor(self, children: list[Any]) -> Factor:
         base, *scripts = children
-        return self._scripted(base, scripts) if scripts else base
+        return scripted(base, scripts)
 
-    def below(self, children: list[Any]) -> tuple[str, Any, int, int]:
-        return "SUB", children[1], begin(children[0]), children[1].end
-
-    def above(self, children: list[Any]) -> tuple[str, Any, int, int]:
-        return "SUP", children[1], begin(children[0]), children[1].end
-
-    def label(self, children: list[Any]) -> tuple[str, Any, int, int]:
-        return "LABEL", children[1], begin(children[0]), children[1].end
-
-    def mark(self, children: list[Any]) -> tuple[str, Any, int, int]:
-        token = children[0]
-        return token.type, token, begin(token), finish(token)
-
-    def _scripted(self, base: Factor, scripts: list[tuple[str, Any, int, int]]) -> Factor:
-        node, below, after = base.node, base.below, list(base.after)
-        raised = bool(after)
-        for kind, payload, start, end in scripts:
-            if kind in ("PRIME", "MARK") and base.kind in NAMES:
-                if raised:
-                    raise NotRead("a prime behind a power", start, end)
-                text = f"{node.text}'" if kind == "PRIME" else f"star_{node.text}"
-                node = replace(node, text=text, end=end)
-            elif kind == "SUB":
-                if below is not None or any(head is not Head.POWER for head, *_ in after):
-                    raise NotRead("a double subscript", start, end)
-                below = payload
-                if base.kind in NAMES:
-                    node = Node(
-                        Head.NAME, (*node.parts, *_subscripts(payload)), node.text, node.start, end
-                    )
-                elif base.kind == "norm":
-                    node = Node(Head.NORM, (*node.parts, payload.one()), "", node.start, end)
-                elif base.kind == "number" and node.text == "1" and _conditional(payload):
-                    base = replace(base, kind="one")
-                elif base.kind not in ("function", "moment", "one", "big"):
-                    raise NotRead("a subscript of something that is not a name", start, end)
-            elif kind == "SUP":
-                if raised:
-                    raise NotRead("a double superscript", start, end)
-                raised = True
-                after.append((Head.POWER, payload.one(), end))
-            elif kind == "LABEL" and base.kind in NAMES and not raised:
-                raised = True
-                label = Node(Head.TUPLE, _subscripts(payload), "()", payload.start, end)
-                node = Node(Head.NAME, (*node.parts, label), node.text, node.start, end)
-            elif kind == "LABEL":
-                after.append((Head.POWER, payload.one(), end))
-            elif kind in ("BANG", "PERCENT"):
-                after.append((Head.FACTORIAL if kind == "BANG" else Head.PERCENT, None, end))
-            else:
-                raise NotRead("a mark on something that is not a name", start, end)
-        keeps = None if base.kind in (*NAMES, "norm") else below
-        return Factor(base.kind, node, base.content, keeps, tuple(after))
+    def script(self, children: list[Any]) -> Script:
+        sign, *content = children
+        end = content[0].end if content else finish(sign)
+        return Script(sign.type, content[0] if content else None, begin(sign), end)
 
     def atom(self, children: list[Any]) -> Factor:
         if isinstance(children[0], Factor):
@@ -198,16 +149,13 @@ class Rules(Transformer[Token, Any]):
 
     def integral(self, children: list[Any]) -> Factor:
         sign, *rest, token = children
-        scripts = [child for child in rest if isinstance(child, tuple)]
         body = rest[-1] if rest and isinstance(rest[-1], Node) else None
-        ends = {kind: payload for kind, payload, _, _ in scripts}
         start, end = begin(sign), finish(token)
-        variable = Node(Head.NAME, (), str(token), end - len(token), end)
+        bounds = ends(rest if body is None else rest[:-1], start, end)
+        variable = Node(Head.NAME, (), str(token), begin(token), end)
         if body is None:
             body = Node(Head.NUMBER, (), "1", begin(token), end)
-        if not (set(ends) == {"SUB", "SUP"} == {kind for kind, *_ in scripts} or not scripts):
-            raise NotRead("an integral with one end", start, end)
-        bounds = (ends["SUB"].one(), ends["SUP"].one()) if ends else ()
+        end = max(end, body.end)
         return Factor(
             "integral", Node(Head.INTEGRAL, (operand(body), variable, *bounds), "", start, end)
         )
@@ -246,15 +194,3 @@ class Rules(Transformer[Token, Any]):
             raise NotRead("an accent over a formula", begin(sign), inside.end)
         named = Node(Head.NAME, node.parts, f"{sign}_{node.text}", begin(sign), inside.end)
         return Factor("name", named)
-
-
-def _subscripts(content: Content) -> tuple[Node, ...]:
-    if content.related:
-        raise NotRead("a relation in a subscript", content.start, content.end)
-    return tuple(line.sides[0] for line in content.lines)
-
-
-def _conditional(content: Content) -> bool:
-    """Whether there is a relation, perhaps in braces of its own."""
-    sides = [side for line in content.lines for side in line.sides]
-    return content.related or (sides[0].head is Head.TUPLE and sides[0].text == "{}")

@@ -69,6 +69,7 @@ def verdict(text: str) -> str:
         (r"1356/1 = 1{,}356", "verified"),
         (r"\ln 1000 = 3", "refuted"),
         (r"\log_{10} 1000 = 3", "verified"),
+        (r"\sqrt{16} = 4", "verified"),
     ],
 )
 def test_digits_speak_as_they_are_written(text: str, expected: str) -> None:
@@ -110,5 +111,7 @@ def test_roots_against_a_second_library(base: int, degree: int, places: int) -> 
         above, below = right + 2 * step, right - 2 * step
     formula = rf"\sqrt[{degree}]{{{base}}} \approx"
     assert verdict(f"{formula} {right:f}") == "verified"
-    assert verdict(f"{formula} {above:f}") == "refuted"
-    assert verdict(rf"{formula} {below:f}") == "refuted"
+    # with 17 digits it may be the nearest double, printed in full
+    wrong = ("refuted", "loose") if len(right.as_tuple().digits) == 17 else ("refuted",)
+    assert verdict(f"{formula} {above:f}") in wrong
+    assert verdict(f"{formula} {below:f}") in wrong

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from varlaw.symbolic.formulas import NotRead, Reading, read_formula, read_macros, read_plain
@@ -92,6 +92,7 @@ FRAGMENTS = re.findall(
 )
 
 
+@settings(deadline=None)
 @given(st.text() | st.lists(st.sampled_from(FRAGMENTS)).map(" ".join), st.sampled_from(READERS))
 def test_any_text_is_read_or_refused_with_a_place(
     text: str, reader: Callable[[str], Reading]
