@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from varlaw.checks.claims.definitions import NEVER, free_names, outside
+from varlaw.checks.claims.distributions import NAMES
 from varlaw.symbolic.formulas.tree import Chain, Head, Node, plain
 
 EXTREME = re.compile(r"([A-Za-z]\w*)\s+(minimi[sz]es|maximi[sz]es)\s+(.+)")
@@ -171,6 +172,8 @@ def _declared(context: Context, left: Node, sign: str, right: Node) -> Context:
             right = Node(Head.CALL, (), right.text, right.start, right.end)
         if right.head is not Head.CALL:
             raise ValueError(f"the law of {plain(left)} is not a distribution")
+        if right.text not in NAMES:
+            raise ValueError(f"{right.text} is not a distribution that is known")
         if not all(part.head is Head.NAME for part in left.parts):
             name, indices = plain(left), ()  # x_1 is a name of its own
         variable = Variable(name, indices, right)

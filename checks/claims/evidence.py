@@ -8,6 +8,7 @@ from sympy import Expr, Rational
 
 from varlaw.checks.claims.caching import STOPPED
 from varlaw.checks.claims.context import Context
+from varlaw.checks.claims.decide import ARROWS
 from varlaw.checks.claims.derived import derivation_of, is_expected, written
 from varlaw.checks.claims.functions import NoValue
 from varlaw.checks.claims.language import Statements
@@ -20,7 +21,7 @@ from varlaw.checks.statistics import Verdict
 from varlaw.symbolic.derivation import Derivation
 from varlaw.symbolic.formulas.tree import Node
 
-NO_CLAIM = "not decided: {}"
+ARROW = "; say what grows, such as: as n -> oo"
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,8 @@ class Evidence:
         if (step := self.broken) is not None:
             return f"the step {step.rule!r} of its derivation is refuted: {step.why}"
         if self.judgement.verdict is None:
-            return NO_CLAIM.format(self.judgement.reason)
+            more = ARROW if self.judgement.sign in ARROWS else ""
+            return f"not decided: {self.judgement.reason}{more}"
         return self.judgement.reason
 
 

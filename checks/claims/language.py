@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 
 from varlaw.checks.claims.context import EMPTY, Context, read_context
 from varlaw.checks.claims.definitions import free_names
-from varlaw.symbolic.formulas import Chain, NotRead, read_plain
+from varlaw.symbolic.formulas import Chain, Head, NotRead, read_plain
 
 LINE = re.compile(r"[^\n]*\n?")
 CLAIM = re.compile(r"claim\b\s*")
@@ -61,7 +61,8 @@ def read_statements(text: str, context: Context = EMPTY) -> Statements:
     mistakes: list[Mistake] = []
     for start, line in _lines(text):
         body = CLAIM.match(line)
-        if body is None and (declared := _declared(line, context)) is not None:
+        declared = read_context([line] if body is None else [], before=context)
+        if body is None and not declared.problems:
             context = declared
             continue
         begin = body.end() if body else 0
@@ -87,8 +88,17 @@ def read_statements(text: str, context: Context = EMPTY) -> Statements:
         if not reading.chains:
             mistakes.append(Mistake("it claims nothing", start, start + len(line)))
         whole = _with_variable(local, reading.chains)
+        if declared.problems and not limits and any(map(_law, reading.chains)):
+            why = declared.problems[-1][1]
+            mistakes.append(Mistake(why, start, start + len(line)))
+            continue
         claims.append(Claim(reading.chains, whole, start + begin))
     return Statements(tuple(claims), context, tuple(mistakes))
+
+
+def _law(chain: Chain) -> bool:
+    """Whether a chain says what a name is distributed as."""
+    return chain.signs[0] == "~" and [side.head for side in chain.sides] == [Head.NAME, Head.CALL]
 
 
 def _with_variable(context: Context, chains: Sequence[Chain]) -> Context:
@@ -112,12 +122,6 @@ def numbered(text: str, place: int) -> str:
     line = text.count("\n", 0, place) + 1
     column = place - text.rfind("\n", 0, place)
     return f"column {column}" if "\n" not in text.rstrip() else f"line {line}, column {column}"
-
-
-def _declared(line: str, context: Context) -> Context | None:
-    """The context with a declaration; None for a line that is none."""
-    declared = read_context([line], before=context)
-    return None if declared.problems else declared
 
 
 def _names(context: Context) -> set[str]:

@@ -94,7 +94,7 @@ class RandomAlgebra(Algebra):
             raise NoValue("a name with another number of indices than declared")
         found = self._built(value)
         there = {
-            self.symbols[name]: self._built(index)
+            self.symbols[name]: self.index(index)
             for name, index in zip(names, indices, strict=True)
         }
         return found.subs({old: new for old, new in there.items() if old != new})
@@ -168,6 +168,10 @@ class RandomAlgebra(Algebra):
         fixed = set(CONSTANTS) | self.whole | {name for name, _ in context.signs}
         fixed |= {n for _, pair in context.ranges for end in pair for n in free_names(end)}
         fixed |= {n for v in context.variables for part in v.law.parts for n in free_names(part)}
+        nodes = [node for part in parts for node in part.walk() if node.head is Head.NAME]
+        for node in nodes:
+            if context.variable(node.text) or context.family(node.text):
+                fixed |= {plain(index) for index in node.parts}
         for part in parts:
             for node in part.walk():
                 if node.head is not Head.NAME or plain(node) in fixed or node.text in fixed:
