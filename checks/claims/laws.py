@@ -8,7 +8,7 @@ from varlaw.checks.claims.distributions import Distribution
 from varlaw.symbolic.gaussian.integrand import variable_of
 from varlaw.symbolic.terms import Expectation
 
-MOST_LAWS = 8  # derived for one function
+MOMENTS = {"moment", "square", "fourth"}  # what laws are called that state one
 
 
 def cited(f: Expr, x: Symbol, law: Distribution) -> str:
@@ -30,12 +30,12 @@ def cited(f: Expr, x: Symbol, law: Distribution) -> str:
 
 
 def _named_after(f: Expr) -> list[str]:
-    """The laws that have the name of a function in f in theirs."""
+    """The laws on moments that have the name of a function in f in theirs."""
     from varlaw.derivations.catalogue import entries
 
     words = {type(node).__name__ for node in f.atoms(Function)}
-    found = [name for name in entries() if words & set(name.split("-"))]
-    return found[:MOST_LAWS]
+    parts = {name: set(name.split("-")) for name in entries()}
+    return [name for name, part in parts.items() if part & words and part & MOMENTS]
 
 
 @lru_cache(maxsize=256)

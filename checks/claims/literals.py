@@ -150,6 +150,8 @@ def judged(side: Side, literal: Literal, sign: str) -> tuple[Verdict, str] | Non
                 return None
             return _whole(literal)
         return Verdict.VERIFIED, "exactly" if exact and not literal.begun else how
+    if literal.whole and sign == "=" and literal.digits < 2 and side(value):
+        return _whole(literal)
     near = _between(side, value - unit, value + unit)
     if near is None:
         return None

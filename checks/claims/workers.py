@@ -170,8 +170,10 @@ def _ended(worker: _Worker) -> None:
 
 def _work(pipe: Connection, seconds: float) -> None:
     """A worker: judge what arrives until the pipe closes."""
-    import sympy  # noqa: F401 - before the limits and the clock
-
+    # all that links may need, before the limits and the clock
+    import varlaw.checks.algebra
+    import varlaw.checks.claims.integrals
+    import varlaw.symbolic.strategy  # noqa: F401
     from varlaw.checks.claims.decide import judge_link
 
     _limit_memory()

@@ -2,12 +2,16 @@
 
 import re
 
-# What prose does not hold and mathematics does.
+# What mathematics holds and prose does not.
 _MARKS = re.compile(r"[\\^_=<>≈≤≥≠∼→]")
 _GROUP = re.compile(r"\\[A-Za-z]+\*?(?:\s*\{[^{}$]*\})?|\{[^{}]*\}")
-_WORD = re.compile(r"(?<![^\W\d_])[^\W\d_]{2,}(?![^\W\d_])")
+_WORD = re.compile(
+    r"(?<!\S)\(?([^\W\d_]{3,}|or|to|in|is|of|at|by|it|on|an|as|we|be|if|no|so|vs)(?![^\W\d_])"
+    "|([\u3040-\u30ff\u4e00-\u9fff]{2})"
+)
 _FUNCTION = re.compile(
-    "log|ln|exp|sin|cos|tan|max|min|mod|gcd|det|tr|erf|tanh|sigmoid|relu|gelu|var|std|cov", re.I
+    "log|ln|exp|sin|cos|tan|max|min|mod|gcd|det|erf|tanh|sigmoid|relu|gelu|var|std|cov",
+    re.IGNORECASE,
 )
 _BEGINS_AS_MATHS = re.compile(r"\\[A-Za-z]|[^\W\d_]\s*[_^=]")
 
@@ -16,21 +20,20 @@ def is_maths(content: str, after: str = "", *, display: bool = False) -> bool:
     """Whether what stands between two dollars is mathematics, not "5 and later ".
 
     `after` is the character behind the closing dollar. As in pandoc there is no blank inside the
-    dollars and no digit behind them; a text that breaks this, or begins as an amount does, is
-    mathematics only without prose in it.
+    dollars and no digit behind them; a text that breaks this, begins as an amount does, or has no
+    mark of mathematics, is mathematics only without prose in it.
     """
     if not content.strip():
         return False
+    marked = _MARKS.search(content) is not None
     if display:
-        return bool(_MARKS.search(content)) or not _has_prose(content)
+        return marked or not _has_prose(content)
     if after.isdecimal():
         return "\\" in content and not _has_prose(content)
     tight = not content[0].isspace() and not content[-1].isspace()
-    if tight and not content[0].isdecimal():
+    if tight and marked and not content[0].isdecimal():
         return True
-    if tight:
-        return not _has_prose(content)
-    return bool(_MARKS.search(content) or len(content.strip()) == 1) and not _has_prose(content)
+    return (tight or marked or len(content.strip()) == 1) and not _has_prose(content)
 
 
 def is_worth_reporting(line: str) -> bool:
@@ -39,6 +42,7 @@ def is_worth_reporting(line: str) -> bool:
 
 
 def _has_prose(content: str) -> bool:
-    """Whether words stand outside commands and braces."""
-    words = _WORD.findall(_GROUP.sub(" ", content))
+    """Whether words stand outside commands and braces; one alone may be a name."""
+    bare = _GROUP.sub(" ", content).strip()
+    words = [word[1] or word[2] for word in _WORD.finditer(bare) if word[0] != bare]
     return not all(_FUNCTION.fullmatch(word) for word in words)

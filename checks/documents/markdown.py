@@ -21,9 +21,9 @@ _FRONT_MATTER = re.compile(r"---[ \t]*[\r\n]")
 _FRONT_MATTER_END = re.compile(r"[\r\n](?:---|\.\.\.)[ \t]*(?=[\r\n]|\Z)")
 _DIRECTIVE = re.compile(r"\{([\w:-]+)\}")
 _OPTIONS = re.compile(
-    r"(?:[ \t]*:[\w-]+:[^\r\n]*(?:[\r\n]|\Z))+|---[\r\n].*?[\r\n]---[ \t]*[\r\n]", re.S
+    r"(?:[ \t]*:[\w-]+:[^\r\n]*(?:[\r\n]|\Z))+|---[\r\n].*?[\r\n]---[ \t]*[\r\n]", re.DOTALL
 )
-_COLON_MATHS = re.compile(r":{3,}[ \t]*\{math\}[^\r\n]*[\r\n](.*?)[\r\n]:{3,}", re.S)
+_COLON_MATHS = re.compile(r":{3,}[ \t]*\{math\}[^\r\n]*[\r\n](.*?)[\r\n]:{3,}", re.DOTALL)
 # Directives of MyST that hold Markdown; the others hold code or data.
 _PROSE = re.compile(
     "note|warning|tip|important|caution|attention|hint|seealso|danger|error|admonition|dropdown|"
@@ -33,8 +33,8 @@ _PROSE = re.compile(
 # Paragraphs whose indented continuation is prose, not code: footnotes, admonitions of MkDocs.
 _INDENTS_PROSE = re.compile(r"\[\^[^\]\s]+\]:|!!! |\?\?\?\+? |=== ")
 _CODE_IN_HTML = re.compile(r"\s*<(?:script|style|pre|textarea)\b", re.IGNORECASE)
-_CELL_END = re.compile(r"\\.|(\|)", re.S)
-_DOLLAR = re.compile(r"\\.|(\$)", re.S)
+_CELL_END = re.compile(r"\\.|(\|)", re.DOTALL)
+_DOLLAR = re.compile(r"\\.|(\$)", re.DOTALL)
 
 
 def read_markdown(stretch: Stretch, found: Found) -> None:

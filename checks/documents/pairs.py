@@ -17,7 +17,7 @@ from varlaw.checks.documents.span import Kind
 from varlaw.checks.documents.stretch import Stretch
 
 LONGEST = 400  # visible characters of a formula
-_STEPS = 5  # of comparison for each character; only texts made for it need more
+_STEPS = 8  # of comparison for each character; only texts made for it need more
 _TOKEN = re.compile(r"\\[A-Za-z]+|\\.|\S", re.DOTALL)
 _COMMAND = re.compile(r"\\[A-Za-z]")
 _BLANK = re.compile(BLANK)

@@ -6,7 +6,7 @@ a search for a closer stops at the next opener of its kind.
 """
 
 import re
-from bisect import bisect_left
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -26,6 +26,7 @@ BEGIN = rf"\\begin\{{((?:{'|'.join(ENVIRONMENTS)})\*?)\}}"
 MATHEMATICA = r"\\\[[A-Z][A-Za-z]+\]"  # its names of letters, \[Lambda], open no display
 BLANK = r"[\r\n][ \t]*[\r\n]"
 _TOKEN = re.compile(rf"{BEGIN}|{MATHEMATICA}|\\\\[(\[]|\\.|\$+|`+|<!--|%+", re.DOTALL)
+_OPEN_TEXT = re.compile(r"\\(?:text(?:rm|it|bf)?|mbox)\{[^{}$]*(?:\$[^{}$]*\$[^{}$]*)*\Z")
 # Where Markdown eats a backslash, two are written.
 _BRACKETED = {
     r"\[": (Kind.DISPLAY, r"\]"),
@@ -34,7 +35,7 @@ _BRACKETED = {
     r"\\(": (Kind.INLINE, r"\\)"),
 }
 _ARGUMENTS = re.compile(r"(?:\[[^\]\n]{0,9}\])?\{[^{}\n]{0,99}\}")  # {2} of alignat
-_BRACKETS = re.compile(r"[\[\]()\r\n]|\\(?:\[|\()")
+_BRACKETS = re.compile(r"\\?[\[\]()]|[\r\n]")
 _PERCENT = re.compile(r"[ \t]*varlaw[ \t]*:[^\r\n]*", re.IGNORECASE)
 _VARLAW = re.compile(r"\s*varlaw\s*:", re.IGNORECASE)
 
@@ -127,25 +128,28 @@ class _Scanner:
         inner = start + len(opener)
         close = self._close(inner, closer, opener)
         if close is None:
-            if len(opener) == 2 and (self.syntax.latex or not self._is_bracket(start)):
+            if len(opener) == 2 and (self.syntax.latex or start not in self._brackets):
                 self._unclosed(start, opener, closer)
             return start + 2
         end = close + len(closer)
         self._add(kind, (inner, close), (start, end))
         return end
 
-    def _is_bracket(self, start: int) -> bool:
-        """Whether the opener is an escaped bracket, or Mathematica's: a plain one closes it."""
-        opening = self.text[start + 1]
-        closing = {"[": "]", "(": ")"}[opening]
-        depth = 1
-        for bracket in _BRACKETS.finditer(self.text, start + 2, start + 200):
-            if bracket[0][0] in "\\\r\n":
-                return False
-            depth += (bracket[0] == opening) - (bracket[0] == closing)
-            if depth == 0:
-                return True
-        return False
+    @cached_property
+    def _brackets(self) -> set[int]:
+        """Escaped brackets that are no openers: a plain one closes them on the same line."""
+        waiting: dict[str, list[int]] = {"]": [], ")": []}
+        closed: set[int] = set()
+        for bracket in _BRACKETS.finditer(self.text):
+            mark = bracket[0][-1]
+            if bracket[0] in {"]", ")"}:
+                closed.update(waiting[mark][-1:])
+                del waiting[mark][-1:]
+            elif mark in "[(":
+                waiting["]" if mark == "[" else ")"].append(bracket.start())
+            elif mark in "\r\n":
+                waiting = {"]": [], ")": []}
+        return closed
 
     def _dollars(self, start: int, run: int) -> int:
         if run == 1:
@@ -165,11 +169,11 @@ class _Scanner:
 
     def _dollar(self, start: int) -> int:
         if self.text.startswith("`", start + 1) and self.syntax.code == "any":
-            quoted = self.text.find("`$", start + 2, start + 10_000)  # GitHub's $`x`$
+            quoted = self.text.find("`$", start + 2, start + 1000)  # GitHub's $`x`$
             if quoted >= 0 and "\n" not in self.text[start:quoted]:
                 self._add(Kind.INLINE, (start + 2, quoted), (start, quoted + 2))
                 return quoted + 2
-        close = self._close(start + 1, "$")
+        close = self._close_of_dollar(start + 1)
         if close is None:
             following = self.text[start + 1 : start + 200]
             if self.syntax.latex or is_worth_reporting(following):
@@ -180,6 +184,16 @@ class _Scanner:
             self._add(Kind.INLINE, (start + 1, close), (start, close + 1))
             return close + 1
         return start + 1
+
+    def _close_of_dollar(self, start: int) -> int | None:
+        """The closing dollar; $x$ inside of an open \\text{ is passed over."""
+        first = close = self._close(start, "$")
+        for _ in range(3):  # more are not written, and would take time
+            if close is None or not _OPEN_TEXT.search(self.text, max(start, close - 200), close):
+                break
+            inner = self._close(close + 1, "$")
+            close = None if inner is None else self._close(inner + 1, "$")
+        return first if close is None else close
 
     def _close(self, start: int, closer: str, opener: str = "") -> int | None:
         """Where the closer stands; None if the same opener or a blank line comes first."""
@@ -216,13 +230,13 @@ class _Scanner:
         if self.syntax.code == "none" or (self.syntax.code == "text" and run == 2):
             return start + run  # ``quoted'' in plain text
         others = self._backquotes[run]
-        following = bisect_left(others, start) + 1
+        following = bisect_right(others, start)
         if following == len(others):
             return start + run
         close = others[following]
         if self.text[max(start - 6, 0) : start] == "{math}":  # MyST's {math}`x`
             self._add(Kind.INLINE, (start + run, close), (start, close + run))
-        if self.syntax.code == "text" and run == 1 and "\n" in self.text[start:close][:1000]:
+        if self.syntax.code == "text" and run == 1 and "\n" in self.text[start:close]:
             return start + run
         return close + run
 

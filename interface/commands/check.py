@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 @click.command("check")
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
 @formats("text", "json", "github")
-@click.option("--strict", is_flag=True, help="Undecided and loose links fail, too.")
+@click.option("--strict", is_flag=True, help="Undecided links, loose ones and problems fail, too.")
 @click.option(
     "--context",
     type=click.Path(),
@@ -75,7 +75,8 @@ def check(
 def _code(count: dict[str, int], strict: bool) -> Exit:
     if count["refuted"]:
         return Exit.REFUTED
-    return Exit.UNDECIDED if strict and (count["loose"] or count["undecided"]) else Exit.WELL
+    doubtful = count["loose"] or count["undecided"] or count["problems"]
+    return Exit.UNDECIDED if strict and doubtful else Exit.WELL
 
 
 def _found(

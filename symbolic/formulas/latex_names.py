@@ -45,13 +45,13 @@ class Names(Scanner):
             return self.emit("WORD", piece, word, end)
         if not self.wants and self.differential(run):
             return None
+        if len(run) > 1 and word in self.variables:
+            return self.emit("NAME", piece, word, end)
         if len(run) > 1 and (kind := kind_of(word)):
             return self.emit(kind[0], piece, kind[1], end)
         if word in ABBREVIATIONS and self.top.sign == "{" and self.superscript_open():
             raise NotRead(f"{word}: a word or a product", piece.start, end)
         if len(run) > 2 and not all(letter in self.variables for letter in word):
-            if word in self.variables:
-                return self.emit("NAME", piece, word, end)
             raise NotRead(f"{word}: a word or a product", piece.start, end)
         return self.factors(run)
 

@@ -155,6 +155,11 @@ def _row(factors: list[Factor], rest: list[list[Factor] | Token], only: bool) ->
         elif factor.kind == "function":
             node, place = _bare(factors, place - 1, rest)
             found.append(node)
+        elif factor.kind == "moment" and following and _only_absolute(factor, factors[place:]):
+            inner = alone(following)
+            start, end = factor.start, following.end
+            found.append(Node(Head.EXPECTATION, (inner,), factor.node.text, start, end))
+            place += 1
         elif factor.kind == "moment" and (following or factor.node.text in ("E", "P")):
             raise NotRead("an expectation without brackets", factor.start, factor.end)
         else:
@@ -182,6 +187,13 @@ def _apart(integral: Factor, following: Factor) -> bool:
 
 def _absolute(factor: Factor | None) -> bool:
     return factor is not None and factor.node.head is Head.ABSOLUTE
+
+
+def _only_absolute(moment: Factor, behind: list[Factor]) -> bool:
+    r"""Whether nothing but |..| or a power of it follows: \mathbb E|z| and \mathbb E|z|^2."""
+    if len(behind) != 1 or moment.node.parts or moment.below or moment.after:
+        return False
+    return _absolute(behind[0])
 
 
 def _bare(factors: list[Factor], place: int, rest: list[list[Factor] | Token]) -> tuple[Node, int]:

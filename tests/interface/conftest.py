@@ -37,7 +37,8 @@ def run(*arguments: str) -> Result:
 
 
 @pytest.fixture
-def varlaw(monkeypatch: pytest.MonkeyPatch) -> Run:
-    """Run `varlaw` with some arguments, in an environment without its own variables."""
+def varlaw(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """Run `varlaw` with some arguments, in an environment without its own variables and files."""
     monkeypatch.delenv("VARLAW_DEBUG", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
     return run

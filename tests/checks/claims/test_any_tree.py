@@ -73,7 +73,7 @@ OPPOSITES = {"<": ">=", ">": "<=", "<=": ">", ">=": "<", "=": "!=", "!=": "="}
 
 
 @given(TREES, st.sampled_from(SIGNS), TREES)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_every_link_is_answered(left: Node, sign: str, right: Node) -> None:
     chain = Chain((left, right), (sign,))
     for context in (CONTEXT, read_context([])):
@@ -83,7 +83,7 @@ def test_every_link_is_answered(left: Node, sign: str, right: Node) -> None:
 
 
 @given(TREES, st.sampled_from(sorted(OPPOSITES)), TREES)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_a_link_and_its_opposite_are_not_both_verified(left: Node, sign: str, right: Node) -> None:
     verdicts = [
         judge_chain(Chain((left, right), (one,)), CONTEXT)[0].verdict

@@ -37,7 +37,7 @@ def chains(*texts: str) -> tuple[Chain, ...]:
 def test_hostile_formulas_between_true_ones() -> None:
     true = r"1/\sqrt{768} \approx 0.0361"
     texts = [text for hostile in HOSTILE for text in (hostile, true)]
-    (found,) = judge([Task(chains(*texts))], jobs=2, seconds=2)
+    (found,) = judge([Task(chains(*texts))], jobs=2, seconds=1)
     verdicts = [str(judgements[-1].verdict) for judgements in found]
     assert set(verdicts[1::2]) == {"verified"}
     for text, verdict in zip(HOSTILE, verdicts[::2], strict=True):

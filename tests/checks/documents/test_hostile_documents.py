@@ -3,7 +3,7 @@
 import time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from varlaw.checks.documents.ignoring import ignoring
@@ -44,6 +44,7 @@ TEXTS = st.lists(PIECES | st.text(max_size=5), max_size=40).map("".join)
 
 
 @settings(max_examples=300, deadline=None)
+@example(text="\\```", suffix=".md")  # a run of backquotes of which one is escaped
 @given(text=TEXTS, suffix=st.sampled_from(SUFFIXES))
 def test_any_text(text: str, suffix: str) -> None:
     for document in read_document("x", text.encode(errors="replace"), suffix=suffix):
@@ -72,6 +73,7 @@ HOSTILE = {
     "parentheses": "\\(",
     "unclosed environments": "\\begin{equation} x = 1\n",
     "unclosed paragraphs": "\\begin{equation} x = 1\n\n",
+    "texts": "$\\text{ a",
     "all openers": "\\[ $$ \\( \\begin{align} $\\x\n",
     "openers in items": "- \\[ x\n",
     "quotes": ">",
@@ -108,4 +110,4 @@ def test_time_is_linear(piece: str, suffix: str) -> None:
         read_document("x", data, suffix=suffix)
         return time.process_time() - start
 
-    assert seconds(80_000) < max(9 * seconds(20_000), 0.2)
+    assert seconds(40_000) < max(9 * seconds(10_000), 0.2)

@@ -37,6 +37,8 @@ def texts(text: str, suffix: str = ".md") -> list[str]:
         ),
         (r"\$5 and $x$ and \\$y$", ["x", "y"]),
         (r"$a \$ b$", [r"a \$ b"]),
+        (r"$a \text{ if $b$ or $c$}$, $d$", [r"a \text{ if $b$ or $c$}", "d"]),
+        (r"$a \text{ if$ unclosed", [r"a \text{ if"]),
         (r"\[ a \\[2pt] b \]", [r" a \\[2pt] b "]),
         ("$$$$ and $$ $$ and \\(\\)", []),
         (r"\newcommand{\R}{$x$} $y$", ["y"]),
@@ -61,6 +63,12 @@ def test_delimiters_are_the_same_in_every_format(text: str, found: list[str], su
         ("$2 \\times 3 = 6$", ["2 \\times 3 = 6"]),
         ("$0.02/1.13 = 1$", ["0.02/1.13 = 1"]),
         ("$2x$ and $3 \\text{ if } y$", ["2x", "3 \\text{ if } y"]),
+        ("$2mn = 2 ab$ and $3dx$", ["2mn = 2 ab", "3dx"]),
+        ("$relu$, $x dx$ and $sin x$", ["relu", "x dx", "sin x"]),
+        ("https://a/$metadata and https://b/$batch", []),
+        ("要$5，后来$6 或 $5，后来$", []),
+        ("$x < y and z$ is a condition", ["x < y and z"]),
+        ("-$5 to -$3, $.50 and $.75", []),
         # code and comments
         ("`$x$` and ``a ` $y$`` and $z$", ["z"]),
         ("```\n$x$\n```\n$z$", ["z"]),
@@ -196,7 +204,9 @@ def test_what_would_swallow_the_rest_is_reported(text: str, message: str, suffix
     assert message in problem.message
 
 
-@pytest.mark.parametrize("text", ["costs $5.", "> ```\n> a\n> ```\n", "```\na\n```", r"\[x] a"])
+@pytest.mark.parametrize(
+    "text", ["costs $5.", "> ```\n> a\n> ```\n", "```\na\n```", r"\[x] a", r"f(a\[, b\[, c]])"]
+)
 def test_nothing_to_report(text: str) -> None:
     assert not read(text).problems
 

@@ -59,6 +59,7 @@ FUNCTIONS = [
     (r"|x|^2 + 2\left|y\right| + \|x\|_2", "abs(x)^2 + 2*abs(y) + ||(x)||_{2}"),
 ]
 OPERATORS = [
+    (r"2\,\mathbb{E}|z|^2", "2*E[abs(z)^2]"),
     (r"\int_{-2}^2 e^{-x}x^2 dx", "(int_{-2}^{2} (e^(-x)*x^2) dx)"),
     (r"\int \! x + 1 \, \mathrm{d}x", "(int (x + 1) dx)"),
     (r"\int_0^1 \frac{dx}{1+x}", "(int_{0}^{1} (1/(1 + x)) dx)"),
@@ -167,6 +168,8 @@ def test_what_authors_write_is_read(text: str, expected: str) -> None:
         (r"1 + \cdots + n", "ellipsis"),
         (r"\mathbb{E}_x[x]", "expectation with a subscript"),
         (r"\mathbb{E} x", "expectation without brackets"),
+        (r"\mathbb{E}|x||y|", "expectation without brackets"),
+        (r"\mathbb{E}^2|x|", "expectation without brackets"),
         ("p(x|y)", "a bar inside"),
         ("a, b > 0", "only some members"),
         (r"a = b \text{ if } c > 0", "condition in words"),
@@ -189,6 +192,7 @@ def test_variables_of_the_caller_are_no_functions() -> None:
     assert shown("m(n+1)", variables={"m"}) == "m*(n + 1)"
     assert shown("n_{in}(n+1)", variables={"n_in"}) == "n_in*(n + 1)"
     assert shown("c^T", variables={"T"}) == "c^T"
+    assert shown("2lr + abc", variables={"lr", "a", "b", "c"}) == "2*lr + a*b*c"
 
 
 def test_the_rows_of_a_multline_are_one_formula() -> None:

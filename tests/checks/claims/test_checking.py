@@ -1,0 +1,125 @@
+"""Documents as a whole: places, comments, macros, context that holds from where it stands."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from varlaw.checks.claims.checking import check
+from varlaw.checks.claims.findings import Findings, findings_of
+from varlaw.checks.documents.configuration import Configuration
+from varlaw.checks.documents.reading import read_document
+
+MARKDOWN = r"""
+\newcommand{\half}{\frac12}
+True: $\half = 0.5$, false: $1/\sqrt{768} \approx 0.0371$, prose: $x_t$, a macro $\unknown{x} = 2$.
+
+$E[z^2] = 4$
+<!-- varlaw: z ~ N(0, 4) -->
+> $E[z^2] = 4$ and
+> $$ E[z^2]
+> = 2 $$
+
+<!-- varlaw: z ~ N(0, 2) -->
+$E[z^2] = 4$
+
+$1 + 1 = 3$ <!-- varlaw: ignore as an example -->
+nothing <!-- varlaw: ignore -->
+an opener \( that is never closed
+
+```varlaw
+claim E[relu(u)^2] = v/2 where u ~ N(0, v)
+claim E[relu(u)^2] = v where u ~ N(0, v)
+claim E[
+```
+"""
+TEX = r"""
+\begin{align}
+\sigma &= \sqrt{2/512} \\ &= 0.0625 \\ &\approx 0.0635
+\end{align}
+% varlaw: n = 768
+$\sqrt{2/n} \approx 0.051$
+"""
+NOTEBOOK = json.dumps(
+    {
+        "nbformat": 4,
+        "nbformat_minor": 5,
+        "metadata": {},
+        "cells": [
+            {"cell_type": "code", "source": ["'$1 = 2$'"], "outputs": [], "metadata": {}},
+            {"cell_type": "markdown", "source": ["A\n", "$1.1^{50} \\approx 119$"], "metadata": {}},
+        ],
+    }
+)
+
+
+@pytest.fixture(scope="module")
+def found() -> dict[str, Findings]:
+    texts = {"a.md": MARKDOWN, "b.tex": TEX, "c.ipynb": NOTEBOOK}
+    documents = [read_document(name, text.encode()) for name, text in texts.items()]
+    return dict(zip(texts, check(documents, jobs=2), strict=True))
+
+
+def lines(findings: Findings) -> list[tuple[int, int, str]]:
+    return [(link.spot.line, link.spot.column, link.verdict) for link in findings.links]
+
+
+def test_markdown(found: dict[str, Findings]) -> None:
+    assert lines(found["a.md"]) == [
+        (3, 8, "verified"),
+        (3, 30, "refuted"),
+        (5, 2, "undecided"),
+        (7, 4, "verified"),
+        (8, 6, "refuted"),
+        (12, 2, "refuted"),
+        (19, 7, "verified"),
+        (20, 7, "refuted"),
+    ]
+    assert found["a.md"].ignored == 1
+    (unread,) = found["a.md"].unread
+    assert (unread.spot.line, "unknown" in unread.message) == (3, True)
+
+
+def test_problems(found: dict[str, Findings]) -> None:
+    told = {(note.spot.line, note.message.split(":")[0]) for note in found["a.md"].problems}
+    assert {line for line, _ in told} == {15, 16, 21}
+    assert (15, "ignores nothing") in told
+
+
+def test_the_text_of_a_link_is_the_authors(found: dict[str, Findings]) -> None:
+    texts = [link.text for link in found["a.md"].links]
+    assert texts[1] == r"1/\sqrt{768} \approx 0.0371"
+    assert texts[4] == "E[z^2] = 2"
+
+
+def test_latex(found: dict[str, Findings]) -> None:
+    assert lines(found["b.tex"]) == [(3, 11, "verified"), (3, 30, "refuted"), (6, 2, "verified")]
+
+
+def test_cells(found: dict[str, Findings]) -> None:
+    (link,) = found["c.ipynb"].links
+    assert (link.spot.cell, link.spot.line, link.verdict) == (2, 2, "refuted")
+    assert link.value.startswith("117.39")
+
+
+def test_findings_survive_as_json(found: dict[str, Findings]) -> None:
+    for findings in found.values():
+        assert findings_of(json.loads(json.dumps(findings.record()))) == findings
+
+
+def test_the_configuration_declares() -> None:
+    settings = Configuration(
+        context="n = 768", macros={"width": "n"}, log_base="2", source=Path("varlaw.toml")
+    )
+    document = read_document("a.md", rb"$\sqrt{2/\width} = 0.051$, $\log 8 = 3$")
+    (findings,) = check([document], settings)
+    assert [link.verdict for link in findings.links] == ["verified", "verified"]
+
+
+@pytest.mark.parametrize(
+    ("context", "message"),
+    [("z ~ N(0,\n\n", "line 1"), ("n = 3\nclaim 1 = 1", "a claim"), ("n = 3\n3 4", "line 2")],
+)
+def test_a_context_that_is_not_understood(context: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        check([], Configuration(context=context))

@@ -1,0 +1,133 @@
+"""`varlaw check`: forms of output, exit codes, files and settings, refusals."""
+
+import io
+import json
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from conftest import Run
+
+TRUE = r"$1/\sqrt{768} \approx 0.0361$"
+FALSE = r"$1/\sqrt{768} \approx 0.0371$"
+LOOSE = r"$1/\sqrt{768} \approx 0.0360$"
+OPEN = r"$E[z^2] = 4$"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder to work in."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "strict"),
+    [
+        (TRUE, 0, 0),
+        (LOOSE, 0, 3),
+        (OPEN, 0, 3),
+        (f"{FALSE} {OPEN}", 1, 1),
+        ("nothing", 0, 0),
+        (r"\( x", 0, 3),
+    ],
+)
+def test_exit_codes(varlaw: Run, folder: Path, text: str, code: int, strict: int) -> None:
+    (folder / "a.md").write_text(text)
+    assert varlaw("check", "a.md").code == code
+    assert varlaw("check", ".", "--strict").code == strict
+    (folder / "varlaw.toml").write_text("[check]\nstrict = true\n")
+    assert varlaw("check", ".").code == strict
+
+
+def test_text(varlaw: Run, folder: Path) -> None:
+    (folder / "a.md").write_text(f"{TRUE} and {FALSE} and {OPEN}\n")
+    result = varlaw("check", ".")
+    first, line, mark, last = result.out.splitlines()
+    assert first.startswith("a.md:1:36: refuted: it is 0.036084392")
+    assert line[mark.index("^") : mark.rindex("^") + 1] == FALSE.strip("$")
+    assert last == (
+        "1 file, 3 spans, 3 links: 1 verified, 0 loose, 1 refuted, 1 undecided, 0 no claims"
+    )
+    assert not result.err
+    assert "such as z ~ N(0, 1)" in varlaw("check", ".", "--verbose").out
+
+
+def test_json(varlaw: Run, folder: Path) -> None:
+    (folder / "a.md").write_text(f"{FALSE} $x = 3$ $\\unknown$")
+    found = json.loads(varlaw("check", "a.md", "--json").out)
+    assert (found["schema"], found["version"]) == ("varlaw.check", 1)
+    (link,) = found["links"]
+    assert link["path"] == "a.md"
+    assert [link[k] for k in ("line", "column", "end_line", "end_column")] == [1, 2, 1, 29]
+    assert (link["relation"], link["verdict"]) == ("~=", "refuted")
+    assert found["summary"] == {
+        "files": 1,
+        "spans": 3,
+        "links": 2,
+        "verified": 0,
+        "refuted": 1,
+        "loose": 0,
+        "undecided": 0,
+        "not_claims": 1,
+        "not_read": 1,
+        "ignored": 0,
+        "problems": 0,
+    }
+
+
+def test_annotations(varlaw: Run, folder: Path) -> None:
+    (folder / "a,b.md").write_text(f"{LOOSE}\n{FALSE}\n\\( x\n\n100% of {OPEN}")
+    first, second, third, _ = varlaw("check", ".", "--format", "github").out.splitlines()
+    assert first.startswith("::error file=a%2Cb.md,title=refuted,line=2,endLine=2,col=2,")
+    assert second.startswith("::warning file=a%2Cb.md,title=loose,line=1,")
+    assert third.startswith("::warning file=a%2Cb.md,title=problem,line=3,")
+    strict = varlaw("check", ".", "--format", "github", "--strict").out
+    assert strict.count("::error ") == 3
+
+
+def test_a_context_and_standard_input(
+    varlaw: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "context.varlaw").write_text("z ~ N(0, 4)\n")
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(OPEN.encode())))
+    result = varlaw("check", "-", "--context", "context.varlaw", "--json")
+    assert [link["verdict"] for link in json.loads(result.out)["links"]] == ["verified"]
+
+
+def test_kept_findings_are_found_again(
+    varlaw: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "a.md").write_text(FALSE)
+    first = varlaw("check", "a.md")
+    monkeypatch.delattr("varlaw.checks.claims.checking.check")
+    assert varlaw("check", "a.md") == first
+    assert "internal error" in varlaw("check", "a.md", "--no-cache").refused()
+    (folder / "a.md").write_text(TRUE)
+    assert "internal error" in varlaw("check", "a.md").refused()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["."], "no document found: .md .tex .ipynb .txt .varlaw are read"),
+        (["none.md"], "none.md: no such file or folder"),
+        (["code.py"], "code.py: no document: known are .md, .tex, .txt, .varlaw, .ipynb"),
+        (["-", "--context", "none"], "none: No such file or directory"),
+        (["-", "--context", "bad.varlaw"], "context, line 2: "),
+        (["sub"], "varlaw.toml: unknown key 'strikt'"),
+    ],
+)
+def test_refusals(varlaw: Run, folder: Path, arguments: list[str], message: str) -> None:
+    (folder / "code.py").write_text("")
+    (folder / "bad.varlaw").write_text("n = 3\nz ~ N(0,\n")
+    (folder / "sub").mkdir()
+    (folder / "sub" / "varlaw.toml").write_text("[check]\nstrikt = true\n")
+    if "bad.varlaw" in arguments:
+        (folder / "a.md").write_text(OPEN)
+        arguments = ["a.md", *arguments[1:]]
+    if arguments == ["."]:
+        for path in folder.glob("*.varlaw"):
+            path.unlink()
+    assert message in varlaw("check", *arguments).refused()
