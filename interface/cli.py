@@ -7,6 +7,7 @@ from varlaw.commands.check import check
 from varlaw.commands.claim import claim
 from varlaw.commands.derive import derive
 from varlaw.commands.diagnose import diagnose
+from varlaw.commands.explain import explain
 from varlaw.commands.gain import activation_gain
 from varlaw.commands.kernel import gaussian_kernel
 from varlaw.commands.moment import gaussian_moment
@@ -22,6 +23,7 @@ COMMANDS = (
     verify,
     sweep,
     check,
+    explain,
     claim,
     gaussian_moment,
     gaussian_kernel,
