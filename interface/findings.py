@@ -136,6 +136,24 @@ def explanations(path: str, found: "Sequence[Explanation]", colour: bool = False
     return "\n\n".join(parts)
 
 
+def explained_record(path: str, found: "Sequence[Explanation]") -> dict[str, Any]:
+    """The same as JSON."""
+    return {
+        "schema": "varlaw.explain",
+        "version": 1,
+        "path": path,
+        "found": [
+            {
+                **_stretch(one.spot),
+                "text": one.text or None,
+                "status": one.title,
+                "facts": [{"title": title, "text": told} for title, told in one.facts],
+            }
+            for one in found
+        ],
+    }
+
+
 def record(report: Report) -> dict[str, Any]:
     """As JSON: one entry for each link that was decided, or would have to be."""
     return {

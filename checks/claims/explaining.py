@@ -117,7 +117,7 @@ def _links(
 def _facts(one: Judgement, context: Context, known: Definitions) -> Iterator[tuple[str, str]]:
     """How it was read, what was known, how it was judged, and what would help."""
     yield "read as", f"{show(one.left)} {one.sign} {show(one.right)}"
-    names = sorted(_names(one.left, one.right))
+    names = sorted(_names(context, one.left, one.right))
     yield from (("declared", told) for name in names for told in _declarations(name, context))
     for name in names:
         for value in known.of(name)[:MOST_SHOWN]:
@@ -134,11 +134,15 @@ def _facts(one: Judgement, context: Context, known: Definitions) -> Iterator[tup
         yield "to decide it", hint
 
 
-def _names(*sides: Node) -> set[str]:
-    """The names in some formulas, and those of arrays without their indices."""
-    nodes = [node for side in sides for node in side.walk() if node.head is Head.NAME]
+def _names(context: Context, *sides: Node) -> set[str]:
+    """The names in some formulas; of declared arrays, those without indices."""
     free = set().union(*map(free_names, sides))
-    return {name for node in nodes for name in (plain(node), node.text) if plain(node) in free}
+    return {
+        node.text if context.variable(node.text) or context.family(node.text) else plain(node)
+        for side in sides
+        for node in side.walk()
+        if node.head is Head.NAME and plain(node) in free
+    }
 
 
 def _declarations(name: str, context: Context) -> Iterator[str]:

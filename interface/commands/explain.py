@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from varlaw.console import colour, say
+from varlaw.console import colour, formats, say, say_json
 
 if TYPE_CHECKING:
     from varlaw.checks.documents.span import Document
@@ -20,7 +20,8 @@ PLACE = re.compile(r"(?P<path>.+?)(?::cell (?P<cell>\d+))?:(?P<line>\d+)(?::(?P<
 @click.option(
     "--context", type=click.Path(), metavar="FILE", help="Declarations that hold in the document."
 )
-def explain(place: str, context: str | None) -> None:
+@formats("text", "json")
+def explain(place: str, form: str, context: str | None) -> None:
     """Show how the mathematics on a line of a document was read, and why it is judged as it is.
 
     In a notebook the place is 'FILE:cell 3:2', as `varlaw check` writes it.
@@ -52,7 +53,10 @@ def explain(place: str, context: str | None) -> None:
         near = sorted(lines, key=lambda line: abs(line - at.line))[:1]
         more = f"; the nearest is on line {near[0]}" if near else ""
         raise click.UsageError(f"{place}: nothing was found there{more}")
-    say(presented.explanations(str(path), explanations, colour()))
+    if form == "json":
+        say_json(presented.explained_record(str(path), explanations))
+    else:
+        say(presented.explanations(str(path), explanations, colour()))
 
 
 def _part(parts: "tuple[Document, ...]", cell: int | None, place: str) -> "Document":
