@@ -88,7 +88,7 @@ def _accounts(one: Evidence) -> Iterator[Account]:
         if told := explained(one):
             note += f": {told}"
         parts = [note, steps_told(derived.proofs), *map(_measured, one.measured)]
-        yield Account(derived.derivation, title=f"Claim: {one.text}", note=". ".join(parts) + ".")
+        yield Account(derived.derivation, title=f"Claim: {one.text}", note="; ".join(parts) + ".")
 
 
 def record(found: Sequence[Evidence]) -> dict[str, Any]:

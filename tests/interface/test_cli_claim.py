@@ -203,7 +203,7 @@ def test_standard_input_and_context(
         (["z ~ N(0, 1); E[z^2 = 1"], "line 2, column 2: [ is not closed"),
         (["z ~ Foo(1); claim E[z] = 1"], "line 1, column 1: Foo is not a distribution"),
         (["E[z] = 1 where z ~ Foo(1)"], "Foo is not a distribution"),
-        (["E[z] -> 1 as z goes up"], "only a name that goes to oo"),
+        (["E[z] -> 1 as z goes up"], "only as n -> oo is read"),
         (["sigma = 2"], "nothing is claimed"),
         ([""], "nothing is claimed"),
         (["1/8 = 0.125", "--format", "latex"], "there is no derivation to write"),
