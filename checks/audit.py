@@ -6,7 +6,7 @@ from functools import cache, lru_cache
 from itertools import chain, combinations
 from typing import Any
 
-from sympy import Basic, Expr, Function, Rational, Symbol, nan
+from sympy import Basic, Expr, Function, Rational, Symbol, cos, nan, sin
 
 from varlaw.checks.algebra import equal, opened
 from varlaw.checks.enumeration import Enumerator
@@ -135,7 +135,8 @@ def beyond(start: Expr, end: Expr, assumption: Assumption | None = None) -> bool
     No finite model here has the moments of functions that are no polynomials, or rows of length 1.
     With an assumption: whether it speaks of one of these variables.
     """
-    names = {a.name for a in arrays_in(start).values() if a.has(Kind.ORTHONORMAL)}
+    turned = start.has(sin, cos)  # no rational values
+    names = {a.name for a in arrays_in(start).values() if turned or a.has(Kind.ORTHONORMAL)}
     names |= {
         entry.array.name
         for side in (start, end)
@@ -237,7 +238,7 @@ def sufficient(law: Law) -> tuple[tuple[str, ...], ...]:
 
 
 def _droppable(assumption: Assumption) -> bool:
-    return assumption.kind not in (Kind.WIDE, Kind.NO_ATOM)
+    return assumption.kind not in (Kind.WIDE, Kind.NO_ATOM, Kind.SUMS_TO_ONE)
 
 
 def counter_example(

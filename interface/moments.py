@@ -69,8 +69,7 @@ def text(answer: Answer, width: int = 100) -> str:
     elif found.exact is not None:
         lines.append(f"  = {typed(found.exact)}")
     if enclosed is not None and (found.exact is None or not found.exact.is_Integer):
-        error = "" if enclosed.radius == "0" else f" +- {enclosed.radius}"
-        lines.append(f"  = {enclosed.digits}{error}")
+        lines.append(f"  {enclosed.line}")
     return "\n".join(lines)
 
 

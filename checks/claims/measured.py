@@ -18,16 +18,21 @@ if TYPE_CHECKING:
 
 LAWS = ("uniform", "skewed", "rademacher")  # in the order of preference
 MOST_LAWS = 2
+BUDGET = 5 << 29
 DIED = "the process that measured it died"
 
 
 @dataclass(frozen=True)
 class Settings:
-    """How claims are measured; the error rate holds for all of them together."""
+    """How claims are measured; the error rate holds for all of them together.
+
+    `budget` is the number of random numbers that one measurement may take.
+    """
 
     tolerance: float = 0.01
     error_rate: float = 1e-6
     seed: int = 0
+    budget: int = BUDGET
     jobs: int = 1
     values: "Mapping[str, Text] | None" = None
 
@@ -112,6 +117,7 @@ def _measured(question: _Question) -> Measurement:
         tolerance=max(settings.tolerance, float(quantity.slack)),
         error_rate=settings.error_rate,
         seed=settings.seed,
+        budget=settings.budget,
     )
 
 

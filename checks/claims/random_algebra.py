@@ -229,6 +229,8 @@ class RandomAlgebra(Algebra):
         """(f, x, law of x) where the node is E[f(x)] for one variable of a known law, else None."""
         if node.head is not Head.EXPECTATION or node.text != "E" or len(node.parts) != 1:
             return None
+        if node.parts[0].head is Head.CALL and node.parts[0].text in NAMES:
+            return None
         f = self.expression(node.parts[0])
         entry = self.single(f)
         if entry is None:

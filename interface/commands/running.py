@@ -12,6 +12,15 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
 
 CONNECT = 10  # seconds to wait for a scheduler
+
+
+def at_least_one(context: click.Context, option: click.Parameter, value: float) -> int:
+    """A number of things, in whatever way it is written. Raises BadParameter."""
+    if not 1 <= value < 1e18:
+        raise click.BadParameter(f"a number from 1 to 1e18, not {value:g}")
+    return int(value)
+
+
 MEASURING = (
     click.option(
         "--tolerance",
@@ -37,6 +46,15 @@ MEASURING = (
         default=0,
         show_default=True,
         help="Seed of the experiments.",
+    ),
+    click.option(
+        "--budget",
+        type=float,
+        callback=at_least_one,
+        default=2684354560,
+        show_default=True,
+        metavar="NUMBER",
+        help="Random numbers that one measurement may be planned with, such as 1e10.",
     ),
     click.option(
         "--jobs",
