@@ -9,7 +9,7 @@ from sympy import Expr
 
 from varlaw.checks.executors import Work, results
 from varlaw.checks.report import Measurement
-from varlaw.checks.statistics import Verdict
+from varlaw.checks.statistics import BUDGET, Verdict
 from varlaw.symbolic.arrays import Entry
 from varlaw.symbolic.assumptions import Kind
 
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 LAWS = ("uniform", "skewed", "rademacher")  # in the order of preference
 MOST_LAWS = 2
-BUDGET = 5 << 29
 DIED = "the process that measured it died"
 
 
