@@ -51,18 +51,16 @@ def claims(derivation: Derivation) -> list[Claim]:
 @cache
 def audit(law: Law) -> tuple[AssumptionReport, ...]:
     """One answer for every declared assumption and every one of the usual telling."""
-    unused = [AssumptionReport(str(a), False, "none") for a in law.usual if a not in law.declared]
-    return (*answers(law.derivation, law.declared), *unused)
+    more = (AssumptionReport(str(a), False, "none") for a in law.usual if a not in law.declared)
+    return (*answers(law.derivation, law.declared), *more)
 
 
-def answers(
-    derivation: Derivation, declared: Collection[Assumption]
-) -> tuple[AssumptionReport, ...]:
+def answers(proof: Derivation, declared: Collection[Assumption]) -> tuple[AssumptionReport, ...]:
     """One answer for every assumption that is declared where a derivation starts."""
-    found, arrays = claims(derivation), arrays_in(derivation.start)
+    found, arrays = claims(proof), arrays_in(proof.start)
     broken = {a: _broken(a, found, arrays) for a in declared if _testable(a, found)}
     open_ = [a for a, text in broken.items() if not text and a.kind is not Kind.NO_ATOM]
-    used = derivation.assumptions
+    used = proof.assumptions
     spared = _spared(sorted(open_, key=lambda a: a in used), found, arrays)
     return tuple(_report(a, broken, spared) for a in declared)
 
