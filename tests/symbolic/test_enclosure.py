@@ -476,7 +476,7 @@ def test_random_products(
                                                    * (z + mpmath.mpf(8943) / 200000 * z**3))) / 2),
         (tanh(x) ** 2 + x, lambda z: mpmath.tanh(z) ** 2 + z),
     ],
-    ids=str,
+    ids=["softplus", "softplus^2", "gelu_tanh", "tanh^2 + x"],
 )  # fmt: skip
 def test_many_digits_at_mean_zero(f: Expr, precise: Callable[[Any], Any]) -> None:
     # the trapezoid rule, whose error here is below exp(-2 pi 1.2/h)
