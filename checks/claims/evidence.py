@@ -1,6 +1,6 @@
 """All the evidence on a claim: its verdict, derivations, proofs, audit and measurements."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -92,7 +92,6 @@ def gather(
     text: str,
     settings: Settings | None = None,
     jobs: int = 1,
-    progress: Callable[[str], None] | None = None,
 ) -> list[Evidence]:
     """The evidence on every link of the claims in a text; measured where there are settings.
 
@@ -107,8 +106,6 @@ def gather(
         for one in judgements:
             start, end = one.left.start + claim.start, one.right.end + claim.start
             shown = " ".join(text[start:end].split())
-            if progress:
-                progress(shown)
             derived, why = _derived(one, claim.context)
             found.append(Evidence(shown, one, derived, why))
             quantities.append(_quantity(one, claim.context))

@@ -12,6 +12,7 @@ from varlaw.checks.claims.identities import positive_by_custom
 from varlaw.checks.claims.verdict import Judgement
 from varlaw.checks.claims.workers import judge
 from varlaw.checks.documents.configuration import Configuration
+from varlaw.checks.documents.ignoring import ignores
 from varlaw.checks.documents.span import Document
 from varlaw.symbolic.formulas import Node, plain, show
 from varlaw.symbolic.formulas.tree import Head
@@ -84,13 +85,22 @@ def explain(
         ("ignored", reader.ignored),
     ):
         found += [_note(title, note) for note in notes if at.inside(note.spot)]
+    declarations = [
+        (remark.text, reader.spot(remark.start, remark.end))
+        for remark in document.remarks
+        if not ignores(remark)
+    ]
+    found += [
+        Explanation(spot, "declaration", text) for text, spot in declarations if at.inside(spot)
+    ]
     found += [
         Explanation(spot, "no claim", "", (("read as", show(node)), ("why", "it has no relation")))
         for node, spot in reader.bare
         if at.inside(spot)
     ]
     notes = (*findings.unread, *findings.problems, *reader.ignored)
-    spots = [*stretches, *(note.spot for note in notes), *(spot for _, spot in reader.bare)]
+    spots = [*stretches, *(note.spot for note in notes)]
+    spots += [spot for _, spot in (*reader.bare, *declarations)]
     found.sort(key=lambda one: (one.spot.line, one.spot.column))
     return found, sorted({spot.line for spot in spots})
 

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from varlaw.checks.claims.evidence import Evidence
 
 
+FORMS = ("text", "latex", "markdown", "json")
+
+
 @click.command("claim", cls=Mathematics)
 @click.argument("text", metavar="TEXT")
 @click.option(
@@ -34,7 +37,7 @@ if TYPE_CHECKING:
 @click.option("--strict", is_flag=True, help="Loose claims fail, too.")
 @click.option("-v", "--verbose", is_flag=True, help="Show the audit's counter-examples.")
 @click.option("-o", "--output", type=click.Path(), metavar="PATH", help="Write to a file.")
-@formats("text", "latex", "markdown", "json", default=None)
+@formats(*FORMS, default=None)
 @click.pass_context
 def claim(
     run: click.Context,
@@ -65,7 +68,9 @@ def claim(
     if not statements.claims:
         raise click.UsageError("nothing is claimed: a claim that begins with a name needs 'claim'")
     found = _gathered(statements, text, options)
-    shown = claims.Shown(form or form_of(output), width() or 100, colour(), verbose)
+    usual = form_of(output)
+    form = form or (usual if usual in FORMS else "text")
+    shown = claims.Shown(form, width() or 100, colour(), verbose)
     written = claims.document(found, shown)
     if output in (None, "-"):
         say(written, colour())

@@ -59,6 +59,10 @@ def test_what_is_ignored(varlaw: Run, document: str) -> None:
     assert found(varlaw, f"{document}:6") == [("ignored", {"why": "ignore as a joke"})]
 
 
+def test_a_declaration(varlaw: Run, document: str) -> None:
+    assert found(varlaw, f"{document}:1") == [("declaration", {})]
+
+
 def test_the_context_decides(varlaw: Run, document: str) -> None:
     Path("more.txt").write_text("u ~ N(0, 1)\n", encoding="utf-8")
     statuses = [status for status, _ in found(varlaw, f"{document}:4", "--context", "more.txt")]
