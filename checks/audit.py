@@ -1,6 +1,6 @@
 """The audit of assumptions: which a law needs, which only its derivation, which neither."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from functools import cache, lru_cache
 from itertools import chain, combinations
@@ -51,15 +51,18 @@ def claims(derivation: Derivation) -> list[Claim]:
 @cache
 def audit(law: Law) -> tuple[AssumptionReport, ...]:
     """One answer for every declared assumption and every one of the usual telling."""
-    found = claims(law.derivation)
-    arrays = arrays_in(law.derivation.start)
-    broken = {a: _broken(a, found, arrays) for a in law.declared if _testable(a, found)}
+    more = (AssumptionReport(str(a), False, "none") for a in law.usual if a not in law.declared)
+    return (*answers(law.derivation, law.declared), *more)
+
+
+def answers(proof: Derivation, declared: Collection[Assumption]) -> tuple[AssumptionReport, ...]:
+    """One answer for every assumption that is declared where a derivation starts."""
+    found, arrays = claims(proof), arrays_in(proof.start)
+    broken = {a: _broken(a, found, arrays) for a in declared if _testable(a, found)}
     open_ = [a for a, text in broken.items() if not text and a.kind is not Kind.NO_ATOM]
-    used = law.derivation.assumptions
+    used = proof.assumptions
     spared = _spared(sorted(open_, key=lambda a: a in used), found, arrays)
-    reports = [_report(a, broken, spared) for a in law.declared]
-    reports += [AssumptionReport(str(a), False, "none") for a in law.usual if a not in law.declared]
-    return tuple(reports)
+    return tuple(_report(a, broken, spared) for a in declared)
 
 
 def inherited(law: Law) -> tuple[AssumptionReport, ...]:

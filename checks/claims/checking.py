@@ -12,7 +12,7 @@ from varlaw.checks.claims.workers import SECONDS, Task, judge
 from varlaw.checks.documents.configuration import Configuration
 from varlaw.checks.documents.ignoring import ignores, ignoring
 from varlaw.checks.documents.span import Document, Kind, Remark, Span
-from varlaw.symbolic.formulas import Chain, Macro, NotRead, read_formula, read_macros
+from varlaw.symbolic.formulas import Chain, Macro, Node, NotRead, read_formula, read_macros
 
 LOG_BASES = {"e": None, "2": 2, "10": 10}
 SHOWN = 500  # characters of a line
@@ -21,7 +21,7 @@ Stretch = Callable[[int, int], Spot]  # of two offsets into the text that was re
 
 
 @dataclass(frozen=True)
-class _Read:
+class Placed:
     """A chain, what holds where it stands, and the text that its nodes count in."""
 
     chain: Chain
@@ -40,15 +40,17 @@ class _Read:
 
 
 @dataclass
-class _Reader:
+class Reader:
     """Reads one document: its chains with what holds where they stand."""
 
     document: Document
     macros: dict[str, Macro]
     context: Context
-    chains: list[_Read] = field(default_factory=list)
+    chains: list[Placed] = field(default_factory=list)
     problems: list[Note] = field(default_factory=list)
     unread: list[Note] = field(default_factory=list)
+    ignored: list[Note] = field(default_factory=list)
+    bare: list[tuple[Node, Spot]] = field(default_factory=list)  # formulas without a relation
 
     def read(self) -> Findings:
         """Everything but the verdicts."""
@@ -59,6 +61,8 @@ class _Reader:
         for remark in excused.unused:
             self.note("ignores nothing", remark.start, remark.end)
         remarks = (remark for remark in document.remarks if not ignores(remark))
+        for remark, covered in excused.covered:
+            self.ignored += [Note(self.spot(s.start, s.end), remark.text) for s in covered]
         spans = (span for span in document.spans if span not in excused.spans)
         parts: list[Span | Remark] = [*spans, *remarks]
         for part in sorted(parts, key=lambda part: part.start):
@@ -72,6 +76,11 @@ class _Reader:
             spans=len(document.spans),
             ignored=len(excused.spans),
         )
+
+    def task(self, only: frozenset[int] | None = None) -> Task:
+        """What is to be judged: all chains, or only some, counted from 0."""
+        chains = tuple(one.chain for one in self.chains)
+        return Task(chains, tuple(one.context for one in self.chains), only)
 
     def span(self, span: Span) -> None:
         def stretch(start: int, end: int) -> Spot:
@@ -90,7 +99,8 @@ class _Reader:
             start = min(error.start, len(span.text))
             self.unread.append(Note(stretch(start, max(error.end, start + 1)), error.reason))
             return
-        self.chains += [_Read(chain, self.context, span.text, stretch) for chain in reading.chains]
+        self.chains += [Placed(chain, self.context, span.text, stretch) for chain in reading.chains]
+        self.bare += [(node, stretch(node.start, node.end)) for node in reading.expressions]
 
     def remark(self, remark: Remark) -> None:
         self.statements(remark.text, lambda start, end: self.spot(remark.start, remark.end))
@@ -107,7 +117,7 @@ class _Reader:
                 return stretch(start + by, end + by)
 
             rest = text[claim.start :]
-            self.chains += [_Read(c, claim.context, rest, shifted) for c in claim.chains]
+            self.chains += [Placed(c, claim.context, rest, shifted) for c in claim.chains]
 
     def note(self, message: str, start: int, end: int) -> None:
         self.problems.append(Note(self.spot(start, end), message))
@@ -134,13 +144,9 @@ def check(
     settings = configuration or Configuration()
     shared = declared(settings)
     parts = [part for document in documents for part in document]
-    readers = [_Reader(part, _macros(part, settings), shared) for part in parts]
+    readers = [Reader(part, macros_of(part, settings), shared) for part in parts]
     read = [reader.read() for reader in readers]
-    tasks = [
-        Task(tuple(one.chain for one in reader.chains), tuple(one.context for one in reader.chains))
-        for reader in readers
-    ]
-    judged = judge(tasks, jobs, seconds)
+    judged = judge([reader.task() for reader in readers], jobs, seconds)
     whole = map(_with_links, read, readers, judged)
     return [_joined(next(whole) for _ in document) for document in documents]
 
@@ -157,14 +163,14 @@ def declared(configuration: Configuration) -> Context:
     return found.context
 
 
-def _macros(document: Document, configuration: Configuration) -> dict[str, Macro]:
+def macros_of(document: Document, configuration: Configuration) -> dict[str, Macro]:
     """The author's commands: those of the configuration, and the document's own."""
     configured = [rf"\newcommand{{\{k}}}{{{v}}}" for k, v in configuration.macros.items()]
     return dict(read_macros([*configured, *document.macros]))
 
 
 def _with_links(
-    findings: Findings, reader: _Reader, judged: Sequence[Sequence[Judgement]]
+    findings: Findings, reader: Reader, judged: Sequence[Sequence[Judgement]]
 ) -> Findings:
     links, no_claims = [], 0
     for read, judgements in zip(reader.chains, judged, strict=True):

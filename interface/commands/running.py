@@ -1,6 +1,6 @@
 """The options of commands that run experiments."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -21,7 +21,7 @@ def at_least_one(context: click.Context, option: click.Parameter, value: float) 
     return int(value)
 
 
-OPTIONS = (
+MEASURING = (
     click.option(
         "--tolerance",
         type=float,
@@ -62,6 +62,9 @@ OPTIONS = (
         show_default="one per processor",
         help="Number of processes; the results do not depend on it.",
     ),
+)
+OPTIONS = (
+    *MEASURING,
     click.option(
         "--executor",
         metavar="dask://HOST:PORT",
@@ -73,7 +76,16 @@ OPTIONS = (
 
 def running(command: Command) -> Command:
     """Give a command the options of a run."""
-    for option in reversed(OPTIONS):
+    return _with(OPTIONS, command)
+
+
+def measuring(command: Command) -> Command:
+    """Give a command the options of measurements."""
+    return _with(MEASURING, command)
+
+
+def _with(options: Sequence[Command], command: Command) -> Command:
+    for option in reversed(options):
         command = option(command)
     return command
 
