@@ -1,12 +1,12 @@
 """The audit of assumptions: which a law needs, which only its derivation, which neither."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from functools import cache, lru_cache
 from itertools import chain, combinations
 from typing import Any
 
-from sympy import Basic, Expr, Function, Rational, Symbol, nan
+from sympy import Basic, Expr, Function, Rational, Symbol, cos, nan, sin
 
 from varlaw.checks.algebra import equal, opened
 from varlaw.checks.enumeration import Enumerator
@@ -51,15 +51,18 @@ def claims(derivation: Derivation) -> list[Claim]:
 @cache
 def audit(law: Law) -> tuple[AssumptionReport, ...]:
     """One answer for every declared assumption and every one of the usual telling."""
-    found = claims(law.derivation)
-    arrays = arrays_in(law.derivation.start)
-    broken = {a: _broken(a, found, arrays) for a in law.declared if _testable(a, found)}
+    more = (AssumptionReport(str(a), False, "none") for a in law.usual if a not in law.declared)
+    return (*answers(law.derivation, law.declared), *more)
+
+
+def answers(proof: Derivation, declared: Collection[Assumption]) -> tuple[AssumptionReport, ...]:
+    """One answer for every assumption that is declared where a derivation starts."""
+    found, arrays = claims(proof), arrays_in(proof.start)
+    broken = {a: _broken(a, found, arrays) for a in declared if _testable(a, found)}
     open_ = [a for a, text in broken.items() if not text and a.kind is not Kind.NO_ATOM]
-    used = law.derivation.assumptions
+    used = proof.assumptions
     spared = _spared(sorted(open_, key=lambda a: a in used), found, arrays)
-    reports = [_report(a, broken, spared) for a in law.declared]
-    reports += [AssumptionReport(str(a), False, "none") for a in law.usual if a not in law.declared]
-    return tuple(reports)
+    return tuple(_report(a, broken, spared) for a in declared)
 
 
 def inherited(law: Law) -> tuple[AssumptionReport, ...]:
@@ -130,7 +133,8 @@ def beyond(start: Expr, end: Expr, assumption: Assumption | None = None) -> bool
     No finite model here has the moments of functions that are no polynomials, or rows of length 1.
     With an assumption: whether it speaks of one of these variables.
     """
-    names = {a.name for a in arrays_in(start).values() if a.has(Kind.ORTHONORMAL)}
+    turned = start.has(sin, cos)  # no rational values
+    names = {a.name for a in arrays_in(start).values() if turned or a.has(Kind.ORTHONORMAL)}
     names |= {
         entry.array.name
         for side in (start, end)
@@ -232,7 +236,7 @@ def sufficient(law: Law) -> tuple[tuple[str, ...], ...]:
 
 
 def _droppable(assumption: Assumption) -> bool:
-    return assumption.kind not in (Kind.WIDE, Kind.NO_ATOM)
+    return assumption.kind not in (Kind.WIDE, Kind.NO_ATOM, Kind.SUMS_TO_ONE)
 
 
 def counter_example(

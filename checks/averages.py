@@ -8,7 +8,7 @@ from varlaw.checks.algebra import equal, is_zero, opened
 from varlaw.checks.moment_proof import recorded
 from varlaw.checks.report import Proof
 from varlaw.symbolic.arrays import Entry, RandomArray
-from varlaw.symbolic.assumptions import Kind
+from varlaw.symbolic.assumptions import Assumption, Kind
 from varlaw.symbolic.derivation import Step
 from varlaw.symbolic.sequences import Named, Term
 from varlaw.symbolic.terms import Expectation, IndexSum
@@ -57,15 +57,18 @@ def prove_out_of_sums(step: Step, arrays: Arrays) -> Finding:
 
 
 def prove_sums_to_one(step: Step, arrays: Arrays) -> Finding:
-    """A sum of all values of one sequence was put to 1; that they are probabilities is declared."""
+    """A sum of all values of one sequence was put to 1, and the step says that it sums to 1."""
     of = step.certificate["of"]
     if not isinstance(of, IndexSum) or of.summand != Term(of.summand.args[0], *of.bound):
         return Proof.REFUTED, f"{of} is not the sum of a sequence"
+    stated = Assumption(Kind.SUMS_TO_ONE, (str(of.summand.args[0]),))
+    if stated not in step.assumptions:
+        return Proof.REFUTED, f"the step does not record: {stated}"
     if of.ranges[0].lower != 1 or of not in step.before.atoms(IndexSum):
         return Proof.REFUTED, f"{of} is not in the state, or not over all of the sequence"
     if not equal(step.before.xreplace({of: Integer(1)}), step.after):
         return Proof.REFUTED, "more changed than this sum"
-    return Proof.PROVED, "a sum of probabilities, by what the law says of them"
+    return Proof.PROVED, f"by the assumption that {stated}"
 
 
 def prove_logarithms(step: Step, arrays: Arrays) -> Finding:

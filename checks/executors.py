@@ -3,6 +3,8 @@
 import os
 import signal
 import sys
+import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import (
@@ -21,6 +23,7 @@ from typing import Any
 
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 TOGETHER = 2  # pools that may break before work is handed out one piece at a time
+WATCH = 1.0  # seconds between looks whether the parent process is there
 ALONE = 2  # deaths of a process with one piece of work before that is given up
 
 
@@ -93,7 +96,12 @@ class _Local:
         """The results until a process dies; then what is left is still waiting."""
         if not work:
             return
-        self.pool = ProcessPoolExecutor(min(jobs, len(work)), mp_context=get_context("spawn"))
+        self.pool = ProcessPoolExecutor(
+            min(jobs, len(work)),
+            mp_context=get_context("spawn"),
+            initializer=_end_with,
+            initargs=(os.getpid(),),
+        )
         with by_themselves():  # every process starts as work is handed in
             self.futures = {self.pool.submit(w.call, w.argument): k for k, w in work.items()}
         left = set(self.futures)
@@ -118,6 +126,17 @@ class _Local:
                 process.terminate()
         self.pool.shutdown(wait=True, cancel_futures=True)
         self.pool = None
+
+
+def _end_with(parent: int) -> None:
+    """Let this process end soon after its parent has, which may have been killed."""
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(WATCH)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 @contextmanager

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from varlaw.checks.asymptotic import START, AsymptoticSequence, mixture
 from varlaw.checks.bounded import BernsteinSequence, BettingSequence
-from varlaw.checks.intervals import ConfidenceSequence
+from varlaw.checks.intervals import ConfidenceSequence, Kind
 from varlaw.checks.quantiles import QuantileSequence
 from varlaw.checks.statistics import CatoniSequence, planned_size
 
@@ -17,6 +17,8 @@ class Method(ABC):
     """A choice of confidence sequence, with the size that it needs."""
 
     least = 1  # replicates to plan with
+    kind: Kind = "proved"  # what its intervals are
+    averages = True  # means over several replicates have the same claim
 
     def planned_size(
         self,
@@ -90,6 +92,7 @@ class Quantile(Method):
     The variance is p (1 - p) / f^2 with the density f at the quantile, for the plan alone.
     """
 
+    averages = False
     probability: float = 0.5
 
     def sequence(self, alpha: float, variance: float, planned: int) -> ConfidenceSequence:
@@ -108,6 +111,7 @@ class Asymptotic(Method):
     """
 
     least = START
+    kind = "asymptotic"
 
     def sequence(self, alpha: float, variance: float, planned: int) -> ConfidenceSequence:
         return AsymptoticSequence(alpha, planned)

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 
-from sympy import Expr, Function, Mul, Pow, exp, factor, sqrt, together
+from sympy import Dummy, Expr, Function, Mul, Pow, cos, exp, factor, sin, sqrt, together
 
-from varlaw.checks.algebra import is_zero, opened
+from varlaw.checks.algebra import equal, is_zero, opened
 from varlaw.checks.report import Proof
 from varlaw.symbolic.arrays import RandomArray
 from varlaw.symbolic.derivation import Step
@@ -55,3 +55,20 @@ def prove_correlation(step: Step, arrays: Mapping[str, RandomArray]) -> Finding:
         if after.has(old) or not alike(after.xreplace(back), before):
             return Proof.REFUTED, f"{after} is not {before} at {rho} = {back[rho]}"
     return Proof.PROVED, f"{rho} = {back[rho]} put back gives the relation as it was"
+
+
+def prove_circle(step: Step, arrays: Mapping[str, RandomArray]) -> Finding:
+    """Equal with ((1 - t^2), 2 t)/(1 + t^2) for cosine and sine, for each angle a t of its own.
+
+    These are all points of the circle but one, at which the two sides, being continuous, agree too.
+    """
+    sides = [opened(side) for side in (step.before, step.after)]
+    angles = {e.args[0] for side in sides for e in side.atoms(sin, cos)}
+    points = {}
+    for angle in sorted(angles, key=str):
+        t = Dummy("t", real=True)
+        points[sin(angle)] = 2 * t / (1 + t**2)
+        points[cos(angle)] = (1 - t**2) / (1 + t**2)
+    if equal(*(side.xreplace(points) for side in sides)):
+        return Proof.PROVED, "equal at every rational point of the circle, with its parameter free"
+    return Proof.REFUTED, "not equal on the circle"

@@ -27,6 +27,7 @@ from varlaw.checks.intervals import (
 )
 
 __all__ = [
+    "BUDGET",
     "ROUNDING",
     "CatoniSequence",
     "EmptyInterval",
@@ -42,6 +43,7 @@ __all__ = [
     "share",
 ]
 
+BUDGET = 5 << 29  # random numbers for one measurement, unless given: half a minute's worth at most
 POWER_QUANTILE = 3.2905  # P(|Z| < 3.2905) = 0.999 for a standard normal Z
 CHUNK = 1 << 15  # values per pass of the inner loop; six temporary arrays of 256 KiB each
 

@@ -16,7 +16,7 @@ from varlaw.checks.grids import MOST_POINTS, Value, values
 from varlaw.checks.journal import Journal, fingerprint
 from varlaw.checks.report import Measurement, worst
 from varlaw.checks.runs import begun, carried_out, measuring
-from varlaw.checks.statistics import Verdict, share
+from varlaw.checks.statistics import BUDGET, Verdict, share
 from varlaw.derivations import catalogue
 from varlaw.symbolic.names import suggestion
 
@@ -113,6 +113,7 @@ def sweep(
     tolerance: float = 0.01,
     error_rate: float = 1e-6,
     seed: int = 0,
+    budget: int = BUDGET,
     jobs: int | None = 1,
     executor: Executor | None = None,
     resume: bool = False,
@@ -128,7 +129,7 @@ def sweep(
     """
     catalogue.known(law)
     found = axes(law, grid)
-    tasks = _plan(law, found, Settings(tolerance, error_rate, seed))
+    tasks = _plan(law, found, Settings(tolerance, error_rate, seed, budget=budget))
     run = {"sweep": law, "tasks": [task.record for task in tasks]}
     journal = begun(fingerprint(run), resume)
     done: dict[int, Reading] = {}

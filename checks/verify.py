@@ -18,7 +18,7 @@ from varlaw.checks.report import (
     worst,
 )
 from varlaw.checks.runs import DIED, begun, carried_out, measuring
-from varlaw.checks.statistics import Verdict
+from varlaw.checks.statistics import BUDGET, Verdict
 from varlaw.derivations import catalogue
 from varlaw.symbolic.language import Text
 
@@ -93,6 +93,7 @@ def verify(
     tolerance: float = 0.01,
     error_rate: float = 1e-6,
     seed: int = 0,
+    budget: int = BUDGET,
     jobs: int | None = 1,
     steps_only: bool = False,
     overrides: Mapping[str, Text] | None = None,
@@ -106,10 +107,11 @@ def verify(
     """Verify laws (all of the catalogue if none is named), with every kind of evidence.
 
     `tolerance` is relative and `error_rate` holds for the whole run, shared out over its
-    experiments. `jobs` processes are used (None: one per core); the result does not depend on
-    their number. An `executor` does the work instead, such as that of a Dask cluster, whose
-    machines need varlaw. What is finished is journalled: with `resume` a run with the same laws and
-    settings that was cut off is gone on with. `overrides` sets parameters of the experiments, such
+    experiments; a measurement that would take more than `budget` random numbers is undecided.
+    `jobs` processes are used (None: one per core); the result does not depend on their number. An
+    `executor` does the work instead, such as that of a Dask cluster, whose machines need varlaw.
+    What is finished is journalled: with `resume` a run with the same laws and settings that was cut
+    off is gone on with. `overrides` sets parameters of the experiments, such
     as {"m": 512}. Minimal sets of assumptions are looked for unless `sufficient` is false, which
     saves a third of the time. With a `backend` laws are measured a second time, compiled from their
     derivations, on that array library. `progress` is called with (law, parts done, parts in all),
@@ -124,9 +126,9 @@ def verify(
     chosen = [name for name in known if not names or name in names]
     for name in chosen:
         catalogue.check(known[name])
-    tasks = (
-        [] if steps_only else _plan(chosen, tolerance, error_rate, seed, overrides or {}, backend)
-    )
+    tasks = []
+    if not steps_only:
+        tasks = _plan(chosen, tolerance, error_rate, seed, overrides or {}, budget, backend)
     pending = {
         name: _Pending(known[name], sum(task.law == name for task in tasks), not steps_only)
         for name in chosen
@@ -179,11 +181,12 @@ def _plan(
     error_rate: float,
     seed: int,
     overrides: Mapping[str, Text],
+    budget: int,
     backend: "Backend | None",
 ) -> list[Any]:
     from varlaw.checks.experiments.run import Settings, plan
 
-    settings = Settings(tolerance, error_rate, seed, overrides, backend=backend)
+    settings = Settings(tolerance, error_rate, seed, overrides, budget, backend)
     return list(plan(names, settings))
 
 

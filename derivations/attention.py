@@ -111,12 +111,12 @@ def attention_qk_kurtosis() -> Derivation:
         (
             "logits lie between -3 sqrt(d) and 3 sqrt(d) before they are scaled",
             "that is three standard deviations of one logit, not of the largest of n keys",
-            "with 512 keys the largest is 3.04 sqrt(d) on average",
+            "with 512 keys the largest is 3.04 sqrt(d) on average (softmax-largest-512)",
         ),
         (
             "in any model the scaled logits have variance 1",
             "only if queries and keys have variance 1, which weights of 0.02 do not give",
-            "BERT: Var q = Var k = 0.2377, so the scaled logit has variance 0.0565",
+            "BERT: Var q = Var k = 0.2377: the scaled logit has variance 0.0565 (attention-bert)",
         ),
     ),
 )

@@ -229,6 +229,7 @@ def attention_branch() -> Derivation:
         "F: the output of the branch",
         "z: its pre-activations, of variance 768 times that of a weight",
         "w: the weights of its last layer",
+        "n: the number of hidden units",
     ),
     pitfalls=(
         (

@@ -104,9 +104,8 @@ class Law(Documented):
         """Those used by a step that are no property of one array."""
         from varlaw.symbolic.assumptions import Kind
 
-        return frozenset(
-            a for a in self.derivation.assumptions if a.kind in (Kind.NO_ATOM, Kind.WIDE)
-        )
+        kinds = (Kind.NO_ATOM, Kind.WIDE, Kind.SUMS_TO_ONE)
+        return frozenset(a for a in self.derivation.assumptions if a.kind in kinds)
 
     @property
     def usual(self) -> tuple["Assumption", ...]:

@@ -3,7 +3,7 @@
 q_t is the mean of the squared outputs of layer t over its units.
 """
 
-from sympy import Integer, Rational, Symbol, log, sqrt
+from sympy import Expr, Integer, Rational, Symbol, log, sqrt
 
 from varlaw.derivations.catalogue import law
 from varlaw.derivations.forward import j, m, pre_activation
@@ -14,7 +14,7 @@ from varlaw.symbolic.sequences import Term, named
 from varlaw.symbolic.terms import Expectation, Sum, Variance, indicator
 
 n = dimensions("n")
-c, v = positive("c v")
+a, b, c, v = positive("a b c v")
 l, t = (Symbol(name, integer=True, nonnegative=True) for name in "lt")  # noqa: E741  (the layer)
 L = Symbol("L", integer=True, positive=True)
 Q, R = (lambda at: Term("q", at)), (lambda at: Term("r", at))
@@ -195,19 +195,53 @@ def relu_fourth() -> Derivation:
     note="Other weights change 5/n by O(1/n^2) and by how the input is spread over its entries.",
 )
 def depth_he_fourth() -> Derivation:
-    a, b = positive("a b")
-    q, u = random_variable("q", second_moment=R(t)), random_array("u", mean=a, second_moment=b)
-    following = named("p", 2 * q * Sum(u[j], (j, 1, n)) / n)
     moments = {a: relu_square.derivation.end, b: relu_fourth.derivation.end}
+    return mean_squares(2, moments, "a = E[ReLU(g)^2] and b = E[ReLU(g)^4]")
+
+
+def mean_squares(scale: int, moments: dict[Expr, Expr], because: str) -> Derivation:
+    """E[q_l^2], where q_(t+1) is `scale` q_t times the mean of n units u_j of moments a and b."""
+    q, u = random_variable("q", second_moment=R(t)), random_array("u", mean=a, second_moment=b)
+    following = named("p", scale * q * Sum(u[j], (j, 1, n)) / n)
+    chain = derive(Expectation(following**2)).by("unfold expand linearity constants independence")
     return (
-        derive(Expectation(following**2))
-        .by("unfold expand linearity constants independence coincidence independence")
-        .by("identical count")
+        chain.by("coincidence independence identical count")
         .by("call", name=R(t + 1))
-        .by("substitute", values=moments, because="a = E[ReLU(g)^2] and b = E[ReLU(g)^4]")
+        .by("substitute", values=moments, because=because)
         .by("algebra")
         .by("iterate", previous=R(t), index=t, steps=l, initial=R(0))
     )
+
+
+@law(
+    name="depth-linear-fourth",
+    family="depth",
+    title="A product of l Gaussian matrices of variance 1/n: E[q_l^2] grows by 1 + 2/n per layer",
+    regime="at initialisation, exactly at width n throughout; linear layers, Gaussian weights",
+    sources=("hanin2018", "saxe2014"),
+    symbols=(
+        "q: the mean of the n squared inputs of layer t, q_t",
+        "u_j: g_j^2, where sqrt(q) g_j are the outputs: given the input, they are independent and "
+        "N(0, q), as sums of Gaussian weights",
+        "a, b: E[u_j] and E[u_j^2]",
+        "p: that of its outputs, q_(t+1)",
+        "r_t: E[q_t^2]",
+        "n: the width",
+    ),
+    note="E[q_l] is kept, so that r_l is what the spread of the singular values of the product "
+    "makes of it; orthogonal matrices keep q_l in every draw.",
+    pitfalls=(
+        (
+            "Gaussian and orthogonal matrices of one variance keep a linear signal alike",
+            "on average; the product of Gaussian ones spreads more and more",
+            "relative variance (1 + 2/n)^l - 1: 3.7 at n = 64 and l = 50, 0 for orthogonal ones",
+        ),
+    ),
+)
+def depth_linear_fourth() -> Derivation:
+    g = random_variable("g", mean=0, variance=1, gaussian=True)
+    moments = {a: g.array.moment(2), b: g.array.moment(4)}
+    return mean_squares(1, moments, "a = E[g^2] = 1 and b = E[g^4] = 3, of a standard normal g")
 
 
 @law(

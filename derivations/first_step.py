@@ -108,6 +108,13 @@ def parameters(y: Expr, *factors: Entry) -> Expr:
     ),
 )
 def deepnorm_ratio() -> Derivation:
+    return sub_layers().by(
+        "substitute", values={m: 2 * N}, because="2 sub-layers in each of N blocks"
+    )
+
+
+def sub_layers() -> Derivation:
+    """beta for m sub-layers (alpha x + v w x)/alpha that together move as one layer does."""
     x = random_variable("x", second_moment=q)
     v, w = (random_variable(name, mean=0, second_moment=beta**2) for name in "vw")
     y = named("y", (alpha * x + v * w * x) / alpha)
@@ -116,7 +123,6 @@ def deepnorm_ratio() -> Derivation:
         .by("chain-rule constants independence identical count")
         .by("require", equals=q, because="the update is as large as that of one layer y = v x")
         .by("solve", unknown=beta)
-        .by("substitute", values={m: 2 * N}, because="2 sub-layers in each of N blocks")
     )
 
 
@@ -149,7 +155,7 @@ def deepnorm() -> Derivation:
         "mu: the std that all three have",
         "N: the number of decoder blocks",
     ),
-    note="Published factors for encoders, 0.67 N^(-1/4), are near (5 N)^(-1/4).",
+    note="An encoder with embeddings of the same scale has 0.67 N^(-1/4): t-fixup-encoder.",
 )
 def t_fixup() -> Derivation:
     v, w, u = (random_variable(name, mean=0, second_moment=mu**2) for name in "vwu")

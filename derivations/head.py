@@ -192,6 +192,11 @@ def loss_delta() -> Derivation:
             "He's is the threshold itself: on 512 unit features it gives logits of std 1.4142",
             "excess 0.99688 at He's std, 0.10229 at 0.02",
         ),
+        (
+            "one nat above log K is reached near a logit std of 1.5, 0.066 per weight",
+            "a little below: s^2/2 less (e^(s^2) - 1)/(2 K) reaches 1 at s = 1.416",
+            "s = 1.41643, std 0.062598 on 512 unit features; at 1.5 the excess is 1.12",
+        ),
     ),
 )
 def loss_one_nat() -> Derivation:

@@ -154,10 +154,10 @@ def mup_adam_hidden() -> Derivation:
     symbols=("n: the width of a head, over which the sum runs",),
     pitfalls=(
         (
-            "the variance of q.k is the width d, hence 1/sqrt(d), in muP as well",
-            "that is the incoherent sum of initialisation; once q and k are correlated by training "
-            "the sum is coherent, and muP divides by d",
-            "exponent 1, not 1/2",
+            "the variance of q.k is d, hence 1/sqrt(d), in muP as well",
+            "that is the incoherent sum of initialisation; trained q and k are aligned, the sum is "
+            "coherent, and muP divides by d",
+            "exponent 1, not 1/2; 8/d is 1/sqrt(d) at d = 64, so that models of that size agree",
         ),
     ),
 )

@@ -66,7 +66,7 @@ def adam_bound() -> Derivation:
 @law(
     name="adam-average",
     family="optimiser",
-    title="The moving average of pure noise forgets its start and keeps (1 - b)/(1 + b) of it",
+    title="The moving average of noise keeps b^(2 t) of its start and tends to (1 - b)/(1 + b) v",
     regime="exact, at any step t, for gradients of mean 0 independent from step to step",
     sources=("kingma2015",),
     usual=("g: symmetric", "g: Gaussian"),
@@ -193,7 +193,7 @@ def adam_first_step() -> Derivation:
 @law(
     name="adam-first-step-uncorrected",
     family="optimiser",
-    title="Without bias correction Adam's first step is (1 - b_1)/sqrt(1 - b_2) times too large",
+    title="Without bias correction Adam's first step is (1 - b_1)/sqrt(1 - b_2) times as large",
     regime="exact for a gradient that is not 0; the constant epsilon of the divisor is left out",
     sources=("kingma2015",),
     symbols=(

@@ -154,7 +154,7 @@ def softmax_jacobian_uniform() -> Derivation:
 @law(
     name="softmax-gradient",
     family="softmax",
-    title="A gradient of unit entries becomes one of squared norm E|J|^2 at the logits",
+    title="Gradients of variance 1 at the weights have the squared norm E|J|^2 at the logits",
     regime="at initialisation, exactly; gradients at the weights independent of them",
     sources=("noci2022",),
     rests_on=("softmax-jacobian",),
@@ -186,7 +186,8 @@ def logits() -> tuple[RandomArray, Named]:
     name="softmax-participation",
     family="softmax",
     title="n Sum p_i^2 tends to e^(s^2) for logits N(0, s^2)",
-    regime="in probability as n grows at fixed s, error O(1/n); useful for s^2 << (log n)/2",
+    regime="in probability as n grows at fixed s, to O(1/sqrt(n)), its mean to O(1/n); useful for "
+    "s^2 << (log n)/2",
     sources=("noci2022",),
     symbols=("Z: the sum of the exponentials", "A, B: their means", "s: the std of the logits"),
     pitfalls=(
@@ -213,7 +214,8 @@ def softmax_participation() -> Derivation:
     name="softmax-entropy",
     family="softmax",
     title="The entropy of softmax of logits N(0, s^2) falls short of log n by s^2/2",
-    regime="in probability as n grows at fixed s; useful for s^2 well below log n, error O(1/n)",
+    regime="in probability as n grows at fixed s, to O(1/sqrt(n)), its mean to O(1/n); useful for "
+    "s^2 well below log n",
     sources=("zhai2023",),
     symbols=("Z: the sum of the exponentials", "A, B: means over the keys"),
     pitfalls=(
@@ -248,7 +250,7 @@ def largest(count: Expr, std: Expr) -> tuple[Expr, Expr, Expr]:
     name="softmax-largest",
     family="softmax",
     title="The largest of n logits N(0, s^2) is at most s sqrt(2 log n) on average",
-    regime="exact, any n",
+    regime="exact for n independent logits, any n",
     sources=("boucheron2013",),
     symbols=(
         "M: the expected largest of n logits: one of them, n times, if the others lie below it",
@@ -272,14 +274,15 @@ def softmax_largest() -> Derivation:
     name="softmax-largest-512",
     family="softmax",
     title="The largest of 512 standard normal logits is 3.04 on average",
-    regime="exact",
+    regime="exact for independent logits",
     sources=("boucheron2013",),
     rests_on=("softmax-largest",),
     symbols=("M: the expected largest of 512 logits", "z: a logit"),
     pitfalls=(
         (
             "logits lie within three standard deviations",
-            "one of them does in 99.7 % of all cases; some of 512 lies outside in 75 %",
+            "one of them does in 99.7 % of all cases; some of 512 independent ones lies outside in "
+            "75 % (logits-outside)",
             "3.04 on average at n = 512",
         ),
     ),

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from varlaw.symbolic.derivation import derive
     from varlaw.symbolic.gains.gain import gain
     from varlaw.symbolic.gaussian.moment import moment
+    from varlaw.symbolic.gaussian.pair import pair_moment as kernel
     from varlaw.symbolic.sequences import named
     from varlaw.symbolic.strategy import normal_form
     from varlaw.symbolic.terms import Covariance as Cov
@@ -40,6 +41,7 @@ __all__ = [
     "dimensions",
     "gain",
     "indices",
+    "kernel",
     "law",
     "laws",
     "leaky_relu",
@@ -62,6 +64,7 @@ _HOMES = {
     "dimensions": "varlaw.symbolic.declarations:dimensions",
     "gain": "varlaw.symbolic.gains.gain:gain",
     "indices": "varlaw.symbolic.declarations:indices",
+    "kernel": "varlaw.symbolic.gaussian.pair:pair_moment",
     "law": "varlaw.derivations.catalogue:find",
     "laws": "varlaw.listing:laws",
     "leaky_relu": "varlaw.symbolic.activations:leaky_relu",

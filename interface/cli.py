@@ -4,8 +4,10 @@ import click
 
 from varlaw.commands.catalogue import list_laws, show
 from varlaw.commands.check import check
+from varlaw.commands.claim import claim
 from varlaw.commands.derive import derive
 from varlaw.commands.diagnose import diagnose
+from varlaw.commands.explain import explain
 from varlaw.commands.gain import activation_gain
 from varlaw.commands.kernel import gaussian_kernel
 from varlaw.commands.moment import gaussian_moment
@@ -21,6 +23,8 @@ COMMANDS = (
     verify,
     sweep,
     check,
+    explain,
+    claim,
     gaussian_moment,
     gaussian_kernel,
     activation_gain,

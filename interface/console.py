@@ -74,10 +74,7 @@ class Manners(click.Group):
 
 
 class Mathematics(click.Command):
-    """A command whose argument is an expression, which may begin with a minus sign.
-
-    It has no options with one dash besides -h.
-    """
+    """A command whose argument is an expression, which may begin with a minus sign."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         valued = {
@@ -86,11 +83,12 @@ class Mathematics(click.Command):
             if isinstance(option, click.Option) and not option.is_flag
             for name in option.opts
         }
+        known = {"-h", *(name for option in self.params for name in option.opts)}
         before = ["", *args]
         minus = [
             place
             for place, text in enumerate(args)
-            if text[:1] == "-" != text[1:2] and text != "-h" and before[place] not in valued
+            if text[:1] == "-" != text[1:2] and text not in known and before[place] not in valued
         ]
         if len(minus) == 1 and "--" not in args:
             text = args[minus[0]]

@@ -8,7 +8,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from varlaw.checks.report import AssumptionReport, LawReport, Measurement, Proof, Report, worst
-from varlaw.checks.statistics import Verdict
+from varlaw.checks.statistics import BUDGET, Verdict
 from varlaw.console import Exit
 from varlaw.table import Cell, Table
 
@@ -50,6 +50,7 @@ def verify(
     tolerance: float = 0.01,
     error_rate: float = 1e-6,
     seed: int = 0,
+    budget: int = BUDGET,
     jobs: int | None = None,
     steps_only: bool = False,
     overrides: "Mapping[str, Text] | None" = None,
@@ -65,11 +66,11 @@ def verify(
     Every step is proved, every assumption audited, every law measured: within the relative
     `tolerance`, at one `error_rate` for the whole run. `overrides` fixes symbols by name, such as
     {"m": 512}; `steps_only` leaves the experiments out; `sufficient` looks for minimal sets of
-    assumptions; `jobs` is the number of processes, unless
-    an `executor` of concurrent.futures does the work. `resume` goes on with such a run that was cut
-    off: what is finished is journalled. With a `backend` (varlaw.checks.compiled.backends.Backend)
-    laws are measured a second time, by experiments compiled from their derivations, on that array
-    library and device.
+    assumptions. A measurement takes at most `budget` random numbers. `jobs` is the number of
+    processes, unless an `executor` of concurrent.futures does the work. `resume` goes on with such
+    a run that was cut off: what is finished is journalled. With a `backend`
+    (varlaw.checks.compiled.backends.Backend) laws are measured a second time, by experiments
+    compiled from their derivations, on that array library and device.
     `on_law` is called with each law's report as it is finished, `progress` with what is being
     done, how much of it is done, and how much there is. Raises UnknownLaw, or ValueError for an
     option out of range.
@@ -84,6 +85,7 @@ def verify(
         tolerance=tolerance,
         error_rate=error_rate,
         seed=seed,
+        budget=budget,
         jobs=jobs,
         steps_only=steps_only,
         overrides=overrides or {},

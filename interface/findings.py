@@ -1,13 +1,16 @@
 """What `varlaw check` found, as text, as JSON and as annotations of GitHub."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from varlaw.checks.claims.findings import Findings, Link, Note, Spot
 from varlaw.evidence import plural
+
+if TYPE_CHECKING:
+    from varlaw.checks.claims.explaining import Explanation
 
 SCHEMA = "varlaw.check"
 VERSION = 1
@@ -122,6 +125,33 @@ def _underlined(spot: Spot) -> tuple[str, str]:
         shown = shown[:-3] + "..."
     length = max(min(end, first + len(shown)) - start, 1)
     return shown, " " * (start - first) + "^" * length
+
+
+def explanations(path: str, found: "Sequence[Explanation]", colour: bool = False) -> str:
+    """What `varlaw explain` says: each stretch with its place, and the facts about it."""
+    parts = []
+    for one in found:
+        line = _entry(path, one.spot, one.title, one.text, colour).replace(": \n", "\n", 1)
+        parts.append("\n".join([line, *(f"  {title}: {told}" for title, told in one.facts)]))
+    return "\n\n".join(parts)
+
+
+def explained_record(path: str, found: "Sequence[Explanation]") -> dict[str, Any]:
+    """The same as JSON."""
+    return {
+        "schema": "varlaw.explain",
+        "version": 1,
+        "path": path,
+        "found": [
+            {
+                **_stretch(one.spot),
+                "text": one.text or None,
+                "status": one.title,
+                "facts": [{"title": title, "text": told} for title, told in one.facts],
+            }
+            for one in found
+        ],
+    }
 
 
 def record(report: Report) -> dict[str, Any]:

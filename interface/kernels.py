@@ -42,11 +42,11 @@ def text(answer: Answer) -> str:
         for k, (mean, variance) in enumerate(zip(found.means, found.variances, strict=True), 1)
     ]
     lines = [f"{found.text} for {', '.join(laws)}, correlation {typed(found.rho)}"]
+    lines[0] += found.note and f", {found.note}"
     if found.exact is not None:
         lines.append(f"  = {typed(found.exact)}")
     if enclosed is not None and (found.exact is None or not found.exact.is_Integer):
-        error = "" if enclosed.radius == "0" else f" +- {enclosed.radius}"
-        lines.append(f"  = {enclosed.digits}{error}")
+        lines.append(f"  {enclosed.line}")
     return "\n".join(lines)
 
 
@@ -77,6 +77,6 @@ def record(answer: Answer) -> Mapping[str, Any]:
         "exact": None if found.exact is None else typed(found.exact),
         "digits": "" if enclosed is None else enclosed.digits,
         "radius": "" if enclosed is None else enclosed.radius,
-        "method": found.method,
+        "method": found.method + (found.note and f", {found.note}"),
         "seconds": round(answer.seconds, 6),
     }

@@ -12,7 +12,7 @@ from varlaw.symbolic.gaussian.correlation_map import CorrelationMap, depth_scale
 from varlaw.symbolic.gaussian.decimals import Enclosed
 from varlaw.symbolic.gaussian.edge_of_chaos import Critical, critical_weight_variances
 from varlaw.symbolic.gaussian.fixed_points import FixedPoint, LayerMap
-from varlaw.symbolic.gaussian.pair import function_of
+from varlaw.symbolic.gaussian.functions import function_of
 from varlaw.symbolic.language import read
 from varlaw.symbolic.language_text import typed
 

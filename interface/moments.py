@@ -65,16 +65,15 @@ def text(answer: Answer, width: int = 100) -> str:
     law = f"{typed(found.variable)} ~ N({typed(found.mean)}, {typed(found.variance)})"
     lines = [f"{found.text} for {law}{found.note and f', {found.note}'}"]
     if answer.steps is not None:
-        lines += ["", answer.steps.to_text(width=width).rstrip(), "", _told(answer.proofs)]
+        lines += ["", answer.steps.to_text(width=width).rstrip(), "", steps_told(answer.proofs)]
     elif found.exact is not None:
         lines.append(f"  = {typed(found.exact)}")
     if enclosed is not None and (found.exact is None or not found.exact.is_Integer):
-        error = "" if enclosed.radius == "0" else f" +- {enclosed.radius}"
-        lines.append(f"  = {enclosed.digits}{error}")
+        lines.append(f"  {enclosed.line}")
     return "\n".join(lines)
 
 
-def _told(proofs: "tuple[StepReport, ...]") -> str:
+def steps_told(proofs: "tuple[StepReport, ...]") -> str:
     """How many steps there are, and what their checkers say."""
     outcomes = Counter(str(report.outcome) for report in proofs)
     said = ", ".join(f"{count} {outcome}" for outcome, count in outcomes.items())

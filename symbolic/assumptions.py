@@ -17,6 +17,7 @@ class Kind(StrEnum):
     NO_ATOM = "no probability at zero"
     WIDE = "wide limit"
     ORTHONORMAL = "orthonormal rows"
+    SUMS_TO_ONE = "sums to 1"
 
 
 RELATIONS = (Kind.INDEPENDENT, Kind.UNCORRELATED)
@@ -37,4 +38,4 @@ class Assumption:
     @property
     def representable(self) -> bool:
         """Whether dropping it can be tried out in a finite model."""
-        return self.kind not in (Kind.WIDE, Kind.ORTHONORMAL)
+        return self.kind not in (Kind.WIDE, Kind.ORTHONORMAL, Kind.SUMS_TO_ONE)

@@ -2,7 +2,7 @@
 
 from functools import lru_cache
 
-from sympy import Add, Dummy, Expr, Integer, Mul, Pow
+from sympy import Add, Dummy, Expr, Integer, Mul, Pow, cos, erf, exp, log, sin, tanh
 
 from varlaw.symbolic.activation import Activation
 from varlaw.symbolic.arrays import Entry
@@ -43,6 +43,8 @@ def gradient(e: Expr, by: Entry) -> Expr:
             return Add(*(_collapsed(IndexSum(term, *inner.ranges)) for term in terms(slope)))
         case Activation():
             return derivative(e) * gradient(e.args[0], by)
+        case tanh() | exp() | log() | erf() | sin() | cos():
+            return e.fdiff() * gradient(e.args[0], by)
         case _:
             raise NoGradient(f"not covered: the derivative of {e}")
 

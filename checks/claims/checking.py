@@ -17,7 +17,7 @@ from varlaw.checks.documents.configuration import Configuration
 from varlaw.checks.documents.ignoring import ignores, ignoring
 from varlaw.checks.documents.span import Document, Kind, Remark, Span
 from varlaw.checks.statistics import Verdict
-from varlaw.symbolic.formulas import Chain, Macro, NotRead, read_formula, read_macros
+from varlaw.symbolic.formulas import Chain, Macro, Node, NotRead, read_formula, read_macros
 
 LOG_BASES = {"e": None, "2": 2, "10": 10}
 SHOWN = 500  # characters of a line
@@ -29,7 +29,7 @@ Stretch = Callable[[int, int], Spot]  # of two offsets into the text that was re
 
 
 @dataclass(frozen=True)
-class _Read:
+class Placed:
     """A chain, what holds where it stands, and the text that its nodes count in."""
 
     chain: Chain
@@ -58,16 +58,18 @@ class _Read:
 
 
 @dataclass
-class _Reader:
+class Reader:
     """Reads one document: its chains with what holds where they stand."""
 
     document: Document
     macros: dict[str, Macro]
     context: Context
-    chains: list[_Read] = field(default_factory=list)
+    chains: list[Placed] = field(default_factory=list)
     numbers: set[str] = field(default_factory=set)  # names that had a number as their value
     problems: list[Note] = field(default_factory=list)
     unread: list[Note] = field(default_factory=list)
+    ignored: list[Note] = field(default_factory=list)
+    bare: list[tuple[Node, Spot]] = field(default_factory=list)  # formulas without a relation
     excused: int = 0  # spans that are to be ignored
 
     def read(self) -> None:
@@ -79,6 +81,8 @@ class _Reader:
         for remark in excused.unused:
             self.note("ignores nothing", remark.start, remark.end)
         remarks = (remark for remark in document.remarks if not ignores(remark))
+        for remark, covered in excused.covered:
+            self.ignored += [Note(self.spot(s.start, s.end), remark.text) for s in covered]
         spans = (span for span in document.spans if span not in excused.spans)
         parts: list[Span | Remark] = [*spans, *remarks]
         for part in sorted(parts, key=lambda part: part.start):
@@ -98,6 +102,11 @@ class _Reader:
             spans=len(self.document.spans),
             ignored=self.excused,
         )
+
+    def task(self, only: frozenset[int] | None = None) -> Task:
+        """What is to be judged: all chains, or only some, counted from 0."""
+        chains = tuple(one.chain for one in self.chains)
+        return Task(chains, tuple(one.context for one in self.chains), only)
 
     def span(self, span: Span) -> None:
         def stretch(start: int, end: int) -> Spot:
@@ -119,10 +128,11 @@ class _Reader:
             return
         for chain in reading.chains:
             goes_on = chain is reading.chains[-1] and GOES_ON.match(self.document.text, span.end)
-            read = _Read(chain, self.context, span.text, stretch, goes_on is not None)
+            read = Placed(chain, self.context, span.text, stretch, goes_on is not None)
             self.chains.append(read)
             if (definition := defined(chain)) and literal_of(definition[1]) is not None:
                 self.numbers.add(definition[0])
+        self.bare += [(node, stretch(node.start, node.end)) for node in reading.expressions]
 
     def remark(self, remark: Remark) -> None:
         self.statements(remark.text, lambda start, end: self.spot(remark.start, remark.end))
@@ -139,7 +149,7 @@ class _Reader:
                 return stretch(start + by, end + by)
 
             rest = text[claim.start :]
-            self.chains += [_Read(c, claim.context, rest, shifted) for c in claim.chains]
+            self.chains += [Placed(c, claim.context, rest, shifted) for c in claim.chains]
 
     def note(self, message: str, start: int, end: int) -> None:
         self.problems.append(Note(self.spot(start, end), message))
@@ -182,28 +192,33 @@ def declared(configuration: Configuration) -> Context:
     return found.context
 
 
+def macros_of(parts: Sequence[Document], configuration: Configuration) -> dict[str, Macro]:
+    """The author's commands: those of the configuration, and the document's own."""
+    configured = [rf"\newcommand{{\{k}}}{{{v}}}" for k, v in configuration.macros.items()]
+    own = [macro for part in parts for macro in part.macros]
+    return dict(read_macros([*configured, *own]))
+
+
 def _readers(
     document: Sequence[Document], configuration: Configuration, context: Context
-) -> list[_Reader]:
+) -> list[Reader]:
     """The readers of a document's parts, each knowing what those before it say."""
-    configured = [rf"\newcommand{{\{k}}}{{{v}}}" for k, v in configuration.macros.items()]
-    own = [macro for part in document for macro in part.macros]
-    macros = dict(read_macros([*configured, *own]))
-    found: list[_Reader] = []
+    macros = macros_of(document, configuration)
+    found: list[Reader] = []
     numbers: set[str] = set()
     for part in document:
-        found.append(_Reader(part, macros, context, numbers=numbers))
+        found.append(Reader(part, macros, context, numbers=numbers))
         found[-1].read()
         context = found[-1].context
     return found
 
 
-def _task(readers: Sequence[_Reader]) -> Task:
+def _task(readers: Sequence[Reader]) -> Task:
     read = [one for reader in readers for one in reader.chains]
     return Task(tuple(one.chain for one in read), tuple(one.context for one in read))
 
 
-def _findings(readers: Sequence[_Reader], judged: Sequence[Sequence[Judgement]]) -> Findings:
+def _findings(readers: Sequence[Reader], judged: Sequence[Sequence[Judgement]]) -> Findings:
     """The findings of a document from those of its parts and the judgements on their chains."""
     whole, rest = Findings(), iter(judged)
     for reader in readers:

@@ -120,6 +120,8 @@ def between(left: Number, sign: str, right: Number) -> Finding:
             return Finding(Verdict.VERIFIED, value, "equal", rule)
         return Finding(Verdict.UNDECIDED, value, "no digits say how close it should be", rule)
     wanted = ORDERS[sign]
+    if found == 0:
+        value = shown(left.ball)
     if found is None:
         if _equal_exactly(left, right):
             verdict = Verdict.VERIFIED if 0 in wanted else Verdict.REFUTED

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from varlaw.checks.claims.definitions import NEVER, bare, free_names, outside
+from varlaw.checks.claims.distributions import NAMES
 from varlaw.symbolic.formulas.tree import Chain, Head, Node, plain
 
 EXTREME = re.compile(r"([A-Za-z]\w*)\s+(minimi[sz]es|maximi[sz]es)\s+(.+)")
@@ -41,8 +42,8 @@ class Context:
 
     `signs` says of names whether they are positive, False being any real number; `ranges` are the
     first and last value of indices; `extremes` are names with what they make least (1) or greatest
-    (-1); `problems` the lines that were not understood, and why; `stated` says that what stands
-    here is meant as a claim.
+    (-1); `towards` is the name that goes to infinity in limits; `problems` the lines that were not
+    understood, and why; `stated` says that what stands here is meant as a claim.
     """
 
     values: tuple[tuple[str, Node], ...] = ()
@@ -52,6 +53,7 @@ class Context:
     ranges: tuple[tuple[str, tuple[Node, Node]], ...] = ()
     extremes: tuple[tuple[str, int, Node], ...] = ()
     log_base: int | None = None
+    towards: str = ""
     problems: tuple[tuple[str, str], ...] = ()
     stated: bool = False
 
@@ -106,6 +108,7 @@ class Context:
             self.ranges + other.ranges,
             self.extremes + other.extremes,
             self.log_base if other.log_base is None else other.log_base,
+            other.towards or self.towards,
             self.problems + other.problems,
         )
 
@@ -113,11 +116,16 @@ class Context:
 EMPTY = Context()
 
 
-def read_context(lines: Iterable[str], log_base: int | None = None) -> Context:
-    """The context that lines declare; `;` sets declarations apart, `#` begins a comment."""
+def read_context(
+    lines: Iterable[str], log_base: int | None = None, before: Context | None = None
+) -> Context:
+    """The context that lines declare; `;` sets declarations apart, `#` begins a comment.
+
+    What was declared `before` is a part of it; its problems are not.
+    """
     from varlaw.symbolic.formulas.limits import NotRead
 
-    context = Context(log_base=log_base)
+    context = Context(log_base=log_base) if before is None else replace(before, problems=())
     for line in lines:
         for text in map(str.strip, SPLIT.split(line.partition("#")[0])):
             try:
@@ -168,6 +176,8 @@ def _declared(context: Context, left: Node, sign: str, right: Node) -> Context:
             right = Node(Head.CALL, (), right.text, right.start, right.end)
         if right.head is not Head.CALL:
             raise ValueError(f"the law of {plain(left)} is not a distribution")
+        if right.text not in NAMES:
+            raise ValueError(f"{right.text} is not a distribution that is known")
         if not all(part.head is Head.NAME for part in left.parts):
             name, indices = plain(left), ()  # x_1 is a name of its own
         variable = Variable(name, indices, right)

@@ -4,6 +4,7 @@ from dataclasses import replace
 from functools import lru_cache
 from itertools import islice
 
+from varlaw.checks.claims.asymptotics import limit_node, tends
 from varlaw.checks.claims.compare import Finding, compared
 from varlaw.checks.claims.context import EMPTY, Context
 from varlaw.checks.claims.definitions import (
@@ -34,6 +35,7 @@ NO_CLAIM = {
     "<<": "a relation without a sharp meaning",
     ">>": "a relation without a sharp meaning",
 }
+ARROWS = ("->", "~")
 IMPLIES = ("=>", "<=>")
 SHAPES = (Head.WORD, Head.TUPLE, Head.NORM, Head.GIVEN, Head.RELATION, Head.LIMIT)
 CLOSED = (Head.EXPECTATION, Head.NAME, Head.CASES, Head.INDICATOR)
@@ -83,8 +85,12 @@ def _judged(chain: Chain, place: int, context: Context, known: Definitions) -> J
 def _no_claim(chain: Chain, place: int, context: Context, known: Definitions) -> str:
     """Why a link is no claim; empty if it is one."""
     left, sign, right = chain.links[place]
+    if sign in ARROWS and context.towards:
+        return ""
     if sign in NO_CLAIM:
         return NO_CLAIM[sign]
+    if limit_node(left, sign, right) is not None:
+        return ""
     if sign in IMPLIES:
         return ""
     if (free_names(left) | free_names(right)) & known.redefined:
@@ -157,6 +163,10 @@ def _found(chain: Chain, place: int, context: Context, known: Definitions) -> Fi
     left, sign, right = chain.links[place]
     if sign in IMPLIES:
         return implied(chain, place, context)
+    if sign in ARROWS:
+        return tends(left, sign, right, context.towards, context)
+    if (at := limit_node(left, sign, right)) is not None:
+        return tends(at[0], "->", right, at[1], context)
     if left.head is Head.NAME and place and chain.between[place - 1] == "=":
         left = chain.sides[place - 1]
     sign = "=" if sign == "eqq" else sign

@@ -11,7 +11,7 @@ from typing import Any
 
 from flint import acb, arb, ctx, fmpz
 
-from varlaw.checks.claims.definitions import indexed
+from varlaw.checks.claims.definitions import indexed, substituted
 from varlaw.checks.claims.functions import CONSTANTS, NoValue, function, power, whole
 from varlaw.checks.claims.literals import literal_of
 from varlaw.symbolic.formulas.tree import Head, Node, plain
@@ -20,6 +20,7 @@ __all__ = ["NoValue", "Scope", "enclosure", "rational", "settle"]
 
 MOST_WORK = 3_000_000  # nodes visited for one value
 MOST_TERMS = 20_000  # of one sum or product
+MOST_EXACT_TERMS = 500
 MOST_BITS = 3000  # of a numerator or denominator that is kept exactly
 PRECISIONS = (64, 128, 256, 512, 1024)
 EVALUATIONS = 20_000  # of an integrand
@@ -97,7 +98,31 @@ def rational(node: Node) -> Fraction | None:
             return base ** int(exponent)
         case Head.ROOT:
             return _exact_root(node)
+        case Head.SUM | Head.PRODUCT if len(parts) == 4:
+            return _exact_series(node)
     return None
+
+
+def _exact_series(node: Node) -> Fraction | None:
+    """A sum or product of not too many fractions."""
+    body, index, *ends = node.parts
+    first, last = map(rational, ends)
+    if first is None or last is None or not first.denominator == last.denominator == 1:
+        return None
+    nested = any(part.head in (Head.SUM, Head.PRODUCT) for part in body.walk())
+    if nested or last - first >= MOST_EXACT_TERMS:
+        return None
+    total = Fraction(0 if node.head is Head.SUM else 1)
+    for place in range(int(first), int(last) + 1):
+        number = Node(Head.NUMBER, (), str(abs(place)))
+        term = Node(Head.NEGATIVE, (number,)) if place < 0 else number
+        value = rational(substituted(body, {plain(index): term}))
+        if value is None:
+            return None
+        total = total + value if node.head is Head.SUM else total * value
+        if _long(total):
+            return None
+    return total
 
 
 def _exact_root(node: Node) -> Fraction | None:

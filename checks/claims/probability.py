@@ -14,7 +14,7 @@ from varlaw.checks.claims.context import Context
 from varlaw.checks.claims.definitions import free_names, substituted
 from varlaw.checks.claims.distributions import NAMES
 from varlaw.checks.claims.functions import CONSTANTS, NoValue
-from varlaw.checks.claims.identities import POINTS, SEED, equal, not_negative
+from varlaw.checks.claims.identities import POINTS, SEED, equal, not_negative, whole_names
 from varlaw.checks.claims.laws import cited
 from varlaw.checks.claims.literals import literal_of
 from varlaw.checks.claims.numbers import Scope
@@ -36,7 +36,7 @@ MOST_SWAPPED = 6
 
 def expected(left: Node, sign: str, right: Node, context: Context, scope: Scope) -> Finding | None:
     """The verdict on a link with expectations in it. Raises NoValue where something is missing."""
-    context = _settled(context)
+    context = settled(context)
     found = _judged(left, sign, right, context, scope)
     if found is not None and found.verdict is Verdict.VERIFIED:
         law = _law(left, context) or _law(right, context)
@@ -86,11 +86,11 @@ def _law(side: Node, context: Context) -> str:
     """The law of the catalogue that states a moment, or empty."""
     if side.head is not Head.EXPECTATION:
         return ""
-    found = _algebra(context, side).function(side)
+    found = algebra_of(context, side).function(side)
     return "" if found is None else cited(*found)
 
 
-def _settled(context: Context) -> Context:
+def settled(context: Context) -> Context:
     """The context with the values of names put into the laws, formulas and ranges."""
     values = dict(context.values)
     try:
@@ -129,15 +129,18 @@ def _needed(left: Node, right: Node, context: Context) -> None:
 
 
 def _values(context: Context, *sides: Node) -> tuple[Expr, ...]:
-    algebra = _algebra(context, *sides)
+    algebra = algebra_of(context, *sides)
     return tuple(algebra.expression(side) for side in sides)
 
 
-def _algebra(context: Context, *sides: Node) -> RandomAlgebra:
+def algebra_of(
+    context: Context, *sides: Node, kind: type[RandomAlgebra] = RandomAlgebra
+) -> RandomAlgebra:
+    """An algebra that knows every name of some sides and of the context."""
     roots = [*sides, *(variable.law for variable in context.variables)]
     roots += [family.value for family in context.families]
     names = set().union(*(free_names(root) for root in roots)) - set(CONSTANTS)
-    return RandomAlgebra(context, names)
+    return kind(context, names, frozenset(whole_names(*roots)))
 
 
 def _number(value: Expr) -> Number:
@@ -152,7 +155,7 @@ def _number(value: Expr) -> Number:
 
 def _positive(left: Node, right: Node, context: Context) -> list[Expr]:
     """What must be positive for the laws in a link to exist."""
-    algebra = _algebra(context, left, right)
+    algebra = algebra_of(context, left, right)
     calls = [node for side in (left, right) for node in side.walk() if node.head is Head.CALL]
     found: list[Expr] = []
     for call in (*(variable.law for variable in context.variables), *calls):

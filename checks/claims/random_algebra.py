@@ -20,6 +20,7 @@ from varlaw.symbolic.language_functions import holds
 from varlaw.symbolic.ranges import Range
 from varlaw.symbolic.terms import Covariance, Expectation, IndexSum, Sum, Variance, is_random
 
+NONE: frozenset[str] = frozenset()
 ORDERS = ("<", "<=", ">", ">=")
 
 
@@ -28,18 +29,19 @@ class RandomAlgebra(Algebra):
 
     opens = False
 
-    def __init__(self, context: Context, names: set[str]) -> None:
-        self.context = context
+    def __init__(self, context: Context, names: set[str], ends: frozenset[str] = NONE) -> None:
+        """`ends` are names that sums run up to, which are whole numbers."""
+        self.context, self.ends = context, ends
         self.laws: dict[RandomArray, Distribution] = {}
         self.arrays: dict[str, RandomArray] = {}
         signs = dict(context.signs)
         self.whole = {name for name, _ in context.ranges}
         self.whole |= {index for v in context.variables for index in v.indices}
         self.whole |= {index for family in context.families for index in family.indices}
-        ends = {n for _, pair in context.ranges for end in pair for n in free_names(end)}
+        ranges = {n for _, pair in context.ranges for end in pair for n in free_names(end)}
         made: dict[str, Any] = {}
-        for name in names | ends | self.whole:
-            if name in self.whole or name in ends:
+        for name in names | ranges | self.whole:
+            if name in self.whole | ranges | ends:
                 made[name] = Symbol(name, integer=True, positive=True)
             else:
                 by_custom = name in context.spreads or positive_by_custom(name)
@@ -71,9 +73,13 @@ class RandomAlgebra(Algebra):
     def entry(self, variable: Variable, indices: tuple[Node, ...]) -> Expr:
         if variable.name not in self.arrays:
             law = self.law(variable.law)
-            array = _array(f"v{len(self.arrays)}", law)
+            array = _array(self.array_name(variable.name), law)
             self.arrays[variable.name], self.laws[array] = array, law
         return self.arrays[variable.name][tuple(map(self.index, indices))]
+
+    def array_name(self, name: str) -> str:
+        """What the array behind a variable is called: no name of a document is read again."""
+        return f"v{len(self.arrays)}"
 
     def index(self, node: Node) -> Expr:
         """An index, which is a whole number, whatever its name."""
@@ -88,7 +94,7 @@ class RandomAlgebra(Algebra):
             raise NoValue("a name with another number of indices than declared")
         found = self._built(value)
         there = {
-            self.symbols[name]: self._built(index)
+            self.symbols[name]: self.index(index)
             for name, index in zip(names, indices, strict=True)
         }
         return found.subs({old: new for old, new in there.items() if old != new})
@@ -162,6 +168,10 @@ class RandomAlgebra(Algebra):
         fixed = set(CONSTANTS) | self.whole | {name for name, _ in context.signs}
         fixed |= {n for _, pair in context.ranges for end in pair for n in free_names(end)}
         fixed |= {n for v in context.variables for part in v.law.parts for n in free_names(part)}
+        nodes = [node for part in parts for node in part.walk() if node.head is Head.NAME]
+        for node in nodes:
+            if context.variable(node.text) or context.family(node.text):
+                fixed |= {plain(index) for index in node.parts}
         for part in parts:
             for node in part.walk():
                 if node.head is not Head.NAME or plain(node) in fixed or node.text in fixed:
@@ -180,7 +190,7 @@ class RandomAlgebra(Algebra):
                 context = declare(context, Chain(relation.parts, (relation.text,)))
         except ValueError as error:
             raise NoValue(str(error)) from None
-        return RandomAlgebra(context, set(self.symbols))
+        return type(self)(context, set(self.symbols), self.ends)
 
     def of_law(self, what: str, law: Distribution) -> Expr:
         if law.kind == "iid":
@@ -218,6 +228,8 @@ class RandomAlgebra(Algebra):
     def function(self, node: Node) -> tuple[Expr, Symbol, Distribution] | None:
         """(f, x, law of x) where the node is E[f(x)] for one variable of a known law, else None."""
         if node.head is not Head.EXPECTATION or node.text != "E" or len(node.parts) != 1:
+            return None
+        if node.parts[0].head is Head.CALL and node.parts[0].text in NAMES:
             return None
         f = self.expression(node.parts[0])
         entry = self.single(f)

@@ -30,10 +30,24 @@ DIED = "the computation broke off, for want of memory or of processor time"
 
 @dataclass(frozen=True)
 class Task:
-    """The chains of one document, in order, with what is declared where each of them stands."""
+    """The chains of one document, in order, with what is declared where each of them stands.
+
+    The others are only there for what they define where `only` some are to be judged.
+    """
 
     chains: tuple[Chain, ...]
     contexts: tuple[Context, ...] = ()
+    only: frozenset[int] | None = None
+
+    @property
+    def links(self) -> list[tuple[int, int]]:
+        """What is to be judged, as (chain, link)."""
+        return [
+            (place, link)
+            for place, chain in enumerate(self.chains)
+            if self.only is None or place in self.only
+            for link in range(len(chain.links))
+        ]
 
     def context(self, place: int) -> Context:
         return self.contexts[place] if self.contexts else EMPTY
@@ -78,8 +92,8 @@ def judge(
         pool.close()
     return [
         [
-            [pool.found[number, place, link] for link in range(len(chain.links))]
-            for place, chain in enumerate(task.chains)
+            [pool.found[number, at, link] for at, link in task.links if at == place]
+            for place in range(len(task.chains))
         ]
         for number, task in enumerate(tasks)
     ]
@@ -95,9 +109,9 @@ class _Pool:
         self.workers: list[_Worker] = []
         self.waiting: list[_Job] = []
         for number, task in enumerate(tasks):
-            links = [(k, i) for k, chain in enumerate(task.chains) for i in range(len(chain.links))]
             self.waiting += [
-                _Job(number, links[start : start + BATCH]) for start in range(0, len(links), BATCH)
+                _Job(number, task.links[start : start + BATCH])
+                for start in range(0, len(task.links), BATCH)
             ]
 
     def run(self, jobs: int) -> None:

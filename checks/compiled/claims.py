@@ -7,16 +7,29 @@ from sympy import Basic, Expr, Integer, Pow, Symbol
 
 from varlaw.checks.algebra import opened
 from varlaw.checks.compiled.models import Unmeasurable, replaced
+from varlaw.checks.compiled.slopes import with_slopes
 from varlaw.derivations.catalogue import Law
 from varlaw.symbolic.arrays import RandomArray, arrays_in, names_tuple
 from varlaw.symbolic.derivation import Derivation, sign_of
 from varlaw.symbolic.sequences import Term
 from varlaw.symbolic.strategy import normal_form
-from varlaw.symbolic.terms import Covariance, Expectation, Variance, factors, terms
+from varlaw.symbolic.terms import (
+    Covariance,
+    Expectation,
+    IndexSum,
+    Variance,
+    factors,
+    terms,
+)
 
 HEADS = (Expectation, Variance, Covariance)
 LARGE = 64  # a width put in that is larger: the claim for any width is measured instead
-HARMLESS = ("call", "algebra", "digits")  # rules for equations that leave a claim what it is
+HARMLESS = (
+    "equal",
+    "call",
+    "algebra",
+    "digits",
+)  # rules for equations that leave a claim what it is
 
 
 @dataclass(frozen=True)
@@ -52,11 +65,15 @@ def claim_of(subject: Law | Derivation | Expr, keep: frozenset[str] = frozenset(
     found = Derivation(chain.start, chain.steps[:number])
     if sign_of(found.statement) != "=":
         raise Unmeasurable("it claims no equality")
-    start, reached = opened(chain.start), opened(found.end)
+    start, reached = with_slopes(opened(chain.start)), opened(found.end)
     required, settled = None, dict[str, Expr]()
     for step in chain.steps[number:]:
         if step.rule == "substitute":
             values = step.certificate["values"]
+            if declared := [str(e) for e in values if e.atoms(*HEADS)]:
+                raise Unmeasurable(
+                    f"it declares {', '.join(declared)}, which samples would have to meet"
+                )
             if any(size.is_Integer and size > LARGE for size in values.values()):
                 return _claim(start, reached, {}, text)
             start, reached = start.subs(values), reached.subs(values)
@@ -64,7 +81,7 @@ def claim_of(subject: Law | Derivation | Expr, keep: frozenset[str] = frozenset(
             required = opened(step.after.rhs)
         elif step.rule == "solve" and required is not None and step.after.lhs.is_Symbol:
             settled = {step.after.lhs.name: opened(statement.rhs)}
-        elif step.rule not in HARMLESS:
+        elif step.on_equations and step.rule not in HARMLESS:
             return _claim(start, reached, {}, text)
     if sign_of(statement) != "=":
         raise Unmeasurable("it claims no equality")
@@ -119,6 +136,9 @@ def _head(base: Expr) -> tuple[Expr, int]:
     """The statistic of one head, and how many copies of the arrays it takes."""
     if isinstance(base, Expectation):
         return base.args[0], 1
+    if isinstance(base, IndexSum):
+        part, used = _head(base.summand)
+        return IndexSum(part, *base.ranges), used
     if isinstance(base, (Variance, Covariance)):
         left, right = base.args[0], base.args[-1]
         return (left - copy(left, 1)) * (right - copy(right, 1)) / 2, 2

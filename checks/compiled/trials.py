@@ -11,20 +11,28 @@ from fractions import Fraction
 from typing import TypeAlias
 
 import numpy as np
-from sympy import Expr, Integer, Rational, Symbol
+from sympy import Expr, Integer, Rational, Symbol, Tuple
 
 from varlaw.checks.compiled.backends import Backend
-from varlaw.checks.compiled.claims import Claim, claim_of, unbiased
+from varlaw.checks.compiled.claims import Claim, claim_of
+from varlaw.checks.compiled.functions import FunctionOfMeans, function_of_means
 from varlaw.checks.compiled.models import Model, Unmeasurable, model_of
 from varlaw.checks.compiled.program import Program
 from varlaw.checks.compiled.spreads import in_reach, variance_of
 from varlaw.checks.experiments.measuring import Task, measure_trial, undecided
 from varlaw.checks.experiments.moments import Number, evaluate, exact, expected
-from varlaw.checks.experiments.registry import Case, Experiment, LimitTrial, Trial
+from varlaw.checks.experiments.registry import (
+    AnyTrial,
+    Case,
+    ComposedTrial,
+    Experiment,
+    Trial,
+)
 from varlaw.checks.journal import Journal
 from varlaw.checks.methods import Asymptotic, ByVariance
 from varlaw.checks.report import Measurement
 from varlaw.checks.sampling import LAWS, Discrete, stream
+from varlaw.checks.statistics import BUDGET
 from varlaw.derivations import catalogue
 from varlaw.symbolic.arrays import Entry, Moment
 from varlaw.symbolic.assumptions import Kind
@@ -35,11 +43,10 @@ from varlaw.symbolic.terms import Expectation, IndexSum, Variance, factors, is_r
 Subject: TypeAlias = str | catalogue.Law | Derivation | Expr
 
 SIZES = (5, 4, 6, 3, 7, 8)  # of dimensions that are not given
-NUMBERS = tuple(Rational(k, k + 1) for k in range(2, 10))  # of other positive symbols
+NUMBERS = tuple(Rational(k, k + 1) for k in (2, 5, 3, 7, 4, 9, 6, 8))  # of other positive symbols
 PLACE = Integer(2)  # of an index that does not run
 PILOT = 1 << 14  # draws for a plan where no variance is known
-BUDGET = 5 << 29  # random numbers for one measurement
-WEIGHTS = ("uniform", "skewed", "rademacher")  # in the order of preference
+WEIGHTS = ("uniform", "leaning", "rademacher")  # in the order of preference
 PILOT_NUMBERS = 1 << 22
 ROUNDINGS = 32  # how many roundings one replicate may differ by
 
@@ -52,7 +59,7 @@ class Compiled:
     whether the trial's variance is a bound, or nothing is known of it.
     """
 
-    trial: Trial
+    trial: Trial | ComposedTrial
     claim: Claim
     backend: Backend
     values: Mapping[str, Expr]
@@ -67,8 +74,10 @@ def compiled(
     backend: Backend | None = None,
     claimed: Text | Expr | None = None,
     **values: Text,
-) -> Trial:
+) -> Trial | ComposedTrial:
     """The trial that measures what a law, a derivation or an expression claims.
+
+    What is no polynomial in expectations, such as a quotient, is a ComposedTrial.
 
     `weights` is the law of varlaw.checks.sampling.LAWS that all arrays follow unless they are
     declared Gaussian; `values` are those of dimensions and other symbols, with others than 1 for
@@ -78,8 +87,8 @@ def compiled(
     for a value that is none.
 
         >>> trial = compiled("linear-fourth", m=2, weights="skewed")
-        >>> trial.numbers
-        4
+        >>> trial.claimed
+        5485/216
     """
     return prepare(subject, weights, values, backend or Backend(), claimed).trial
 
@@ -100,19 +109,53 @@ def prepare(
     claim = claim_of(subject, frozenset(given))
     if claimed is not None:
         claim = replace(claim, end=exact(read(claimed)))
-    statistic = unbiased(claim.start)
+    means = function_of_means(claim.start)
     known = _values(claim, given)
-    model = model_of(statistic, lambda e: evaluate(e, known), LAWS[weights])
-    inside = model.put_in(statistic)
-    program = Program(inside, model.drawn, known, backend)
+    model = _model(means, known, weights)
     aim = _aim(claim, model, known)
     if not (aim.is_number and aim.is_real):
         raise Unmeasurable(f"the claim {aim} is no number")
+    if means.function.is_Dummy:
+        (statistic,) = means.statistics.values()
+        trial: Trial | ComposedTrial = _trial(statistic, aim, model, known, backend)
+    else:
+        trial = _composed(means, aim, model, known, backend)
+    parts = trial.trials if isinstance(trial, ComposedTrial) else (trial,)
+    bounded = all(isinstance(part.method, ByVariance) for part in parts)
+    return Compiled(trial, claim, backend, known, tuple(model.notes), bounded)
+
+
+def _model(means: FunctionOfMeans, values: Mapping[str, Expr], weights: str) -> Model:
+    statistics = Tuple(*means.statistics.values())
+    return model_of(statistics, lambda e: evaluate(e, values), LAWS[weights])
+
+
+def _composed(
+    means: FunctionOfMeans, aim: Expr, model: Model, values: Mapping[str, Expr], backend: Backend
+) -> ComposedTrial:
+    """A trial for each expectation; a few draws say how precise each has to be, for the plan."""
+    if aim == 0:
+        raise Unmeasurable("a function of expectations that is 0 has no relative tolerance")
+    means, about, trials = means.given(values), {}, []
+    for mean, statistic in means.statistics.items():
+        program = Program(model.put_in(statistic), model.drawn, values, backend)
+        about[mean], _ = _pilot(program)
+        trials.append(_trial(statistic, exact(Fraction(about[mean])), model, values, backend))
+    margins = means.margins(about, float(aim))
+    others = _neighbours(aim, abs(float(aim)))
+    return ComposedTrial(tuple(trials), means.interval, aim, others, margins)
+
+
+def _trial(
+    statistic: Expr, aim: Expr, model: Model, known: Mapping[str, Expr], backend: Backend
+) -> Trial:
+    """The trial of one statistic."""
+    inside = model.put_in(statistic)
+    program = Program(inside, model.drawn, known, backend)
     variance = variance_of(inside, known, model)
-    bounded = variance is not None
-    guess = variance if variance is not None else _guess(program)
+    guess = variance if variance is not None else _pilot(program)[1]
     scale = abs(float(aim)) or math.sqrt(guess) or 1.0
-    trial = Trial(
+    return Trial(
         program.draw,
         program.numbers,
         aim,
@@ -122,7 +165,6 @@ def prepare(
         program.work,
         ByVariance() if variance is not None else Asymptotic(),
     )
-    return Compiled(trial, claim, backend, known, tuple(model.notes), bounded)
 
 
 def _given(values: Mapping[str, Text]) -> dict[str, Expr]:
@@ -178,12 +220,13 @@ def _aim(claim: Claim, model: Model, values: Mapping[str, Expr]) -> Expr:
     return evaluate(end, values, model.marginals)
 
 
-def _guess(program: Program) -> float:
-    """What the variance may be, from a few draws: a plan's, never an interval's."""
-    count = max(16, min(PILOT, PILOT_NUMBERS // max(program.numbers, program.work)))
+def _pilot(program: Program) -> tuple[float, float]:
+    """About the mean and the variance, from a few draws: a plan's, never an interval's."""
+    count = max(16, min(PILOT, PILOT_NUMBERS // max(1, program.numbers, program.work)))
     with np.errstate(all="ignore"):
-        found = float(program.draw(stream(0, "pilot"), count).var())
-    return found if math.isfinite(found) else 1.0
+        drawn = program.draw(stream(0, "pilot"), count)
+        found = float(drawn.mean()), float(drawn.var())
+    return found if all(map(math.isfinite, found)) else (1.0, 1.0)
 
 
 def _neighbours(aim: Expr, scale: float) -> dict[str, Number]:
@@ -215,7 +258,7 @@ def measure_claim(
 
 
 def measure_compiled(
-    task: Task, trial: Trial | LimitTrial, backend: Backend, journal: Journal | None = None
+    task: Task, trial: AnyTrial, backend: Backend, journal: Journal | None = None
 ) -> Measurement:
     """Carry out a compiled trial; numbers too coarse for the tolerance leave it undecided."""
     if ROUNDINGS * backend.epsilon > task.tolerance:
@@ -240,18 +283,23 @@ def experiment_on(
         claim = claim_of(law, frozenset(overrides))
         if _declared(claim.start):
             return None
-        statistic, values = unbiased(claim.start), _values(claim, {})
-        weights = tuple(w for w in WEIGHTS if _fits(law, statistic, w, values))[:2] or ("normal",)
-        model = model_of(statistic, lambda e: evaluate(e, values), LAWS[weights[0]])
-        _aim(claim, model, values)
-        Program(model.put_in(statistic), model.drawn, values, Backend())
+        means, values = function_of_means(claim.start), _values(claim, {})
+        weights = tuple(w for w in WEIGHTS if _fits(law, means, w, values))[:2] or ("normal",)
+        model = _model(means, values, weights[0])
+        aim = _aim(claim, model, values)
+        if not means.function.is_Dummy:
+            _composed(means, aim, model, values, Backend())
+        for statistic in means.statistics.values():
+            program = Program(model.put_in(statistic), model.drawn, values, Backend())
+            if aim == 0 and not any(_pilot(program)):
+                return None  # a zero that is no surprise, nor has an interval
     except (Unmeasurable, LookupError):
         return None
-    if not in_reach(statistic):
+    if not all(map(in_reach, means.statistics.values())):
         return None
     defaults = {k: _plain(v) for k, v in values.items() if k not in claim.settled}
 
-    def build(case: Case) -> Trial:
+    def build(case: Case) -> Trial | ComposedTrial:
         return prepare(case.law, case.weights.name, case.values, backend).trial
 
     quantity = f"{claim.text}, compiled"
@@ -266,7 +314,9 @@ def _declared(start: Expr) -> bool:
     return len(random) == 1 and isinstance(random[0][0], Entry) and random[0][1] in (1, 2)
 
 
-def _fits(law: catalogue.Law, statistic: Expr, weights: str, values: Mapping[str, Expr]) -> bool:
+def _fits(
+    law: catalogue.Law, means: FunctionOfMeans, weights: str, values: Mapping[str, Expr]
+) -> bool:
     """Whether a law of weights meets the declarations, and is followed by an array at least.
 
     Where a step rests on there being no probability at zero, that is a continuous one.
@@ -275,7 +325,7 @@ def _fits(law: catalogue.Law, statistic: Expr, weights: str, values: Mapping[str
     if atoms and isinstance(LAWS[weights], Discrete):
         return False
     try:
-        model = model_of(statistic, lambda e: evaluate(e, values), LAWS[weights])
+        model = _model(means, values, weights)
     except Unmeasurable:
         return False
     return any(affine.base == LAWS[weights] for affine in model.drawn.values())

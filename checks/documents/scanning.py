@@ -26,6 +26,7 @@ BEGIN = rf"\\begin\{{((?:{'|'.join(ENVIRONMENTS)})\*?)\}}"
 MATHEMATICA = r"\\\[[A-Z][A-Za-z]+\]"  # its names of letters, \[Lambda], open no display
 BLANK = r"[\r\n][ \t]*[\r\n]"
 _TOKEN = re.compile(rf"{BEGIN}|{MATHEMATICA}|\\\\[(\[]|\\.|\$+|`+|<!--|%+", re.DOTALL)
+_OPEN_TEXT = re.compile(r"\\(?:text(?:rm|it|bf)?|mbox)\{[^{}$]*(?:\$[^{}$]*\$[^{}$]*)*\Z")
 # Where Markdown eats a backslash, two are written.
 _BRACKETED = {
     r"\[": (Kind.DISPLAY, r"\]"),
@@ -172,7 +173,7 @@ class _Scanner:
             if quoted >= 0 and "\n" not in self.text[start:quoted]:
                 self._add(Kind.INLINE, (start + 2, quoted), (start, quoted + 2))
                 return quoted + 2
-        close = self._close(start + 1, "$")
+        close = self._close_of_dollar(start + 1)
         if close is None:
             following = self.text[start + 1 : start + 200]
             if self.syntax.latex or is_worth_reporting(following):
@@ -183,6 +184,16 @@ class _Scanner:
             self._add(Kind.INLINE, (start + 1, close), (start, close + 1))
             return close + 1
         return start + 1
+
+    def _close_of_dollar(self, start: int) -> int | None:
+        """The closing dollar; $x$ inside of an open \\text{ is passed over."""
+        first = close = self._close(start, "$")
+        for _ in range(3):  # more are not written, and would take time
+            if close is None or not _OPEN_TEXT.search(self.text, max(start, close - 200), close):
+                break
+            inner = self._close(close + 1, "$")
+            close = None if inner is None else self._close(inner + 1, "$")
+        return first if close is None else close
 
     def _close(self, start: int, closer: str, opener: str = "") -> int | None:
         """Where the closer stands; None if the same opener or a blank line comes first."""

@@ -126,12 +126,12 @@ def last_square(stack: Stack, claim: Number, wrong: Mapping[str, Number], unit: 
     """`unit` times the mean square of x_l."""
 
     def draw(rng: Generator, replicates: int) -> Draws:
-        stream, _ = stack.run(rng, replicates)
-        return np.asarray(unit * np.mean(stream[-1] ** 2, axis=0))
+        _, last = stack.ends(rng, replicates)
+        return np.asarray(unit * np.mean(last**2, axis=0))
 
     spread = unit**2 * stack.size_variance(len(stack.branches))
     others = {name: exact_of(number) for name, number in wrong.items()}
-    return Trial(draw, stack.numbers, claim, spread, others)
+    return Trial(draw, stack.numbers, claim, spread, others, work=stack.work)
 
 
 @experiment(law="pre-norm-he", quantity="Var(x_l)", weights=SYMMETRIC, d=4, n=6, l=3)
@@ -187,8 +187,8 @@ def path_of_start(case: Case) -> Trial:
     kept = at_branches(case, rhs.coeff(start))
 
     def draw(rng: Generator, replicates: int) -> Draws:
-        stream, _ = stack.run(rng, replicates)
-        return np.asarray(np.mean(stream[0] * stream[-1], axis=0))
+        first, last = stack.ends(rng, replicates)
+        return np.asarray(np.mean(first * last, axis=0))
 
     mean = sum(THREE) / 3
     wrong = {
@@ -200,7 +200,7 @@ def path_of_start(case: Case) -> Trial:
         "1, as in Pre-Norm": 1,
     }
     others = {name: exact_of(number) for name, number in wrong.items()}
-    return Trial(draw, stack.numbers, kept, stack.overlap_variance(), others)
+    return Trial(draw, stack.numbers, kept, stack.overlap_variance(), others, work=stack.work)
 
 
 @experiment(law="post-norm-identity-path", quantity="weight of F_1", weights=NON_GAUSSIAN, d=4)
@@ -214,8 +214,8 @@ def path_of_branch(case: Case) -> Trial:
     unit = 1 / float(THREE[1])
 
     def draw(rng: Generator, replicates: int) -> Draws:
-        stream, added = stack.run(rng, replicates)
-        return np.asarray(unit * np.mean(added[1] * stream[-1], axis=0))
+        (_, _), (_, _), (_, added), (last, _) = stack.run(rng, replicates)
+        return np.asarray(unit * np.mean(added * last, axis=0))
 
     wrong = {
         "without its own Norm": kept * sqrt(1 + exact(THREE[1])),
@@ -223,7 +223,8 @@ def path_of_branch(case: Case) -> Trial:
         "that of x_0": kept / sqrt(1 + exact(THREE[0])),
         "1, as in Pre-Norm": 1,
     }
-    return Trial(draw, stack.numbers, kept, unit**2 * stack.branch_variance(1), wrong)
+    spread = unit**2 * stack.branch_variance(1)
+    return Trial(draw, stack.numbers, kept, spread, wrong, work=stack.work)
 
 
 @experiment(
@@ -325,13 +326,14 @@ def bert_path(case: Case, kinds: tuple[Branch, ...], wrong: Mapping[str, Number 
     stack = Stack(branches, CENTRED, divisors=[(1 + b.second) ** 0.5 for b in branches])
 
     def draw(rng: Generator, replicates: int) -> Draws:
-        stream, _ = stack.run(rng, replicates)
-        return np.asarray(np.mean(stream[0] * stream[-1], axis=0))
+        first, last = stack.ends(rng, replicates)
+        return np.asarray(np.mean(first * last, axis=0))
 
     others = {name: exact_of(number) for name, number in wrong.items()}
     others |= {"2^-12": Fraction(1, 2**12), "1, as in Pre-Norm": Fraction(1)}
     others |= {"its square": exact_of(float(case.claim()) ** 2)}
-    return Trial(draw, stack.numbers, case.claim(), stack.overlap_variance(), others)
+    spread = stack.overlap_variance()
+    return Trial(draw, stack.numbers, case.claim(), spread, others, work=stack.work)
 
 
 @experiment(law="bert-identity-path-least", quantity="weight of x_0", weights=NORMAL)

@@ -6,7 +6,7 @@ layers are easier to measure than one, and not harder.
 
 from dataclasses import replace
 from fractions import Fraction
-from math import exp
+from math import exp, log, log10
 
 import numpy as np
 from numpy.random import Generator
@@ -42,7 +42,9 @@ def depth_power_by_layers(case: Case) -> Trial:
     """
     d, depth, c = case.size("d"), case.size("l"), case["c"]
     net = constant(d, depth, relu, float(c))
-    nets = Conditional(net) if case.weights.gaussian else Direct(net, case.weights)
+    decades = depth * abs(log10(c / 2) - 2.5 / d / log(10))  # that a typical q_l moves
+    dtype = np.float32 if decades < 40 else np.float64
+    nets = Conditional(net, dtype) if case.weights.gaussian else Direct(net, case.weights, dtype)
 
     def draw(rng: Generator, replicates: int) -> Draws:
         q = second_moments(nets, rng, np.ones(d), replicates)

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from fractions import Fraction
 from itertools import pairwise
-from math import comb, log, pi, sqrt
+from math import comb, log, pi, prod, sqrt
 
 import numpy as np
 from numpy.random import Generator
@@ -170,16 +170,21 @@ def factor_moment(width: int, order: int) -> Fraction:
     return sum_moment(width, (order,), unit) / width**order
 
 
-def opposite_moment(n: int) -> Fraction:
-    """E[S^2 S'^2] for the factors S and S' of W and -W: chi-squared with k and n - k degrees."""
-    ways = sum(comb(n, k) * k * (k + 2) * (n - k) * (n - k + 2) for k in range(n + 1))
-    return Fraction(16 * ways, n**4 * 2**n)
+def opposite_moment(n: int, a: int, b: int) -> Fraction:
+    """E[S^a S'^b] for the factors S and S' of W and -W: chi-squared with k and n - k degrees."""
+
+    def chi(k: int, order: int) -> int:
+        return prod(range(k, k + 2 * order, 2))
+
+    ways = sum(comb(n, k) * chi(k, a) * chi(n - k, b) for k in range(n + 1))
+    return Fraction(2 ** (a + b) * ways, n ** (a + b) * 2**n)
 
 
 def squares(case: Case, depth: int) -> Trial:
     """E[q_l^2] from a one-hot input with q_0 = 1, at Gaussian weights of variance 2/n.
 
-    The weights of the last layer are taken with both signs, which are equally likely.
+    The weights of the last layer are taken with both signs, which are equally likely, and
+    b (q_l - 1) is taken off q_l^2: of mean 0 by the sampler's moments. b makes the variance least.
     """
     n, std = case.size("n"), sqrt(2 / case.size("n"))
 
@@ -189,10 +194,16 @@ def squares(case: Case, depth: int) -> Trial:
             drawn = case.weights.sample(rng, (n, n, replicates))
             z = std * multiply(np.maximum(z, 0), drawn)
         parts = (np.mean(np.maximum(part, 0) ** 2, axis=0) for part in (z, -z))
-        return np.asarray(sum(part**2 for part in parts) / 2)
+        return np.asarray(sum(q**2 - float(b) * (q - 1) for q in parts) / 2)
 
-    last = (factor_moment(n, 4) + opposite_moment(n)) / 2
-    spread = factor_moment(n, 4) ** (depth - 1) * last - factor_moment(n, 2) ** (2 * depth)
+    def covariance(i: int, j: int) -> Fraction:
+        """Of the means over both signs of q_l^i and q_l^j."""
+        last = (factor_moment(n, i + j) + opposite_moment(n, i, j)) / 2
+        means = (factor_moment(n, i) * factor_moment(n, j)) ** depth
+        return factor_moment(n, i + j) ** (depth - 1) * last - means
+
+    b = covariance(2, 1) / covariance(1, 1)
+    spread = covariance(2, 2) - b * covariance(2, 1)
     numbers = n + (depth - 1) * n**2
     width = case["n"]
     wrong = {
@@ -210,6 +221,32 @@ def squares(case: Case, depth: int) -> Trial:
 @experiment(law="depth-he-fourth", quantity="E[q_1^2]", weights=NORMAL, n=4)
 def depth_he_fourth(case: Case) -> Trial:
     return squares(case, depth=1)
+
+
+@experiment(law="depth-linear-fourth", quantity="E[q_l^2]", weights=NORMAL, n=6, l=2)
+def depth_linear_fourth(case: Case) -> Trial:
+    """E[q_l^2] from a one-hot input with q_0 = 1, through Gaussian weights of variance 1/n."""
+    n, depth = case.size("n"), case.size("l")
+    layer = case.scaled(Fraction(1, n))
+
+    def draw(rng: Generator, replicates: int) -> Draws:
+        h = np.zeros((n, replicates))
+        h[0] = sqrt(n)
+        for _ in range(depth):
+            h = multiply(h, layer.sample(rng, (n, n, replicates)))
+        return np.asarray(np.mean(h**2, axis=0) ** 2)
+
+    fourth = Fraction((n + 2) * (n + 4) * (n + 6), n**3)  # E of chi-squared/n to the fourth
+    width = case["n"]
+    claim = from_one(case, case.law.statement.rhs)
+    wrong = {
+        "1, kept, as by orthogonal matrices": 1,
+        "(1 + 5/n)^l, as with ReLU": (1 + 5 / width) ** depth,
+        "1 + 2/n, of one layer": 1 + 2 / width,
+        "(1 + 3/n)^l": (1 + 3 / width) ** depth,
+    }
+    spread = exact(fourth**depth) - claim**2
+    return Trial(draw, depth * n**2, claim, spread, wrong)
 
 
 @experiment(law="depth-he-spread", quantity="E[q_l^2]/E[q_l]^2", weights=NORMAL, n=6, l=2)

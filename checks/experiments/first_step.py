@@ -74,9 +74,11 @@ def fixup(case: Case) -> Trial:
     return first_step(case, case.size("l"), float(case.claim() ** layers), wrong)
 
 
-def kernel(case: Case, alpha: Number, beta: Number, wrong: Mapping[str, Number]) -> Trial:
-    """The sum of squared derivatives of 2 N sub-layers (alpha x + v w x)/alpha, at x^2 = 1."""
-    count, weights = 2 * case.size("N"), Drawn(case.weights, float(beta) ** 2)
+def kernel(
+    case: Case, count: int, alpha: Number, beta: Number, wrong: Mapping[str, Number]
+) -> Trial:
+    """The sum of squared derivatives of sub-layers (alpha x + v w x)/alpha, at x^2 = 1."""
+    weights = Drawn(case.weights, float(beta) ** 2)
     a = float(alpha)
 
     def draw(rng: Generator, replicates: int) -> Draws:
@@ -112,7 +114,7 @@ def deepnorm_ratio(case: Case) -> Trial:
         "beta = alpha/sqrt(2 N), N sub-layers counted": Fraction(1, 2),
         "beta = alpha": 1 / (4 * N),
     }
-    return kernel(case, case["alpha"], case.claim(), wrong)
+    return kernel(case, 2 * case.size("N"), case["alpha"], case.claim(), wrong)
 
 
 @experiment(law="deepnorm", quantity="sum of (dy/dv)^2 + (dy/dw)^2", weights=ANY, N=4)
@@ -124,16 +126,30 @@ def deepnorm(case: Case) -> Trial:
         "beta = (12 N)^(-1/4), of a decoder with an encoder": sqrt(exact(Fraction(3, 2))),
         "beta = 1": 1 / sqrt(8 * N),
     }
-    return kernel(case, (2 * N) ** exact(Fraction(1, 4)), case.claim(), wrong)
+    alpha = (2 * N) ** exact(Fraction(1, 4))
+    return kernel(case, 2 * case.size("N"), alpha, case.claim(), wrong)
 
 
-@experiment(law="t-fixup", quantity="sum of squared derivatives", weights=ANY, N=3)
-def t_fixup(case: Case) -> Trial:
-    count, mu = 3 * case.size("N"), float(case.claim())
-    weights, fourth = Drawn(case.weights, mu**2), float(case.weights.moment(4))
+@experiment(law="deepnorm-decoder", quantity="sum of (dy/dv)^2 + (dy/dw)^2", weights=ANY, M=4)
+def deepnorm_decoder(case: Case) -> Trial:
+    M = case["M"]
+    alpha = (3 * M) ** exact(Fraction(1, 4))
+    wrong = {
+        "beta = (8 M)^(-1/4), of an encoder": sqrt(exact(Fraction(3, 2))),
+        "beta = (12 M)^(-1/2)": 1 / sqrt(12 * M),
+        "beta = (3 M)^(-1/4)": 2,
+        "beta = 1": sqrt(12 * M),
+    }
+    return kernel(case, 3 * case.size("M"), alpha, case.claim(), wrong)
+
+
+def products(case: Case, count: int, stds: tuple[float, ...], wrong: Mapping[str, Number]) -> Trial:
+    """The sum of squared derivatives of `count` branches v w u with weights of some stds."""
+    drawn = [Drawn(case.weights, std**2) for std in stds]
+    fourth = float(case.weights.moment(4))
 
     def draw(rng: Generator, replicates: int) -> Draws:
-        given = [weights.sample(rng, (count, replicates)) for _ in "vwu"]
+        given = [weights.sample(rng, (count, replicates)) for weights in drawn]
         total = np.zeros(replicates)
         for k in range(3):
             up, down = (
@@ -143,7 +159,15 @@ def t_fixup(case: Case) -> Trial:
             total += np.sum(slope**2, axis=0)
         return total
 
-    spread = count * (3 * fourth**2 + 6 * fourth - 9) * mu**8
+    a, b, c = (std**2 for std in stds)
+    pairs = a * b, b * c, a * c
+    square = fourth**2 * sum(p**2 for p in pairs) + 2 * fourth * a * b * c * (a + b + c)
+    told = {name: exact_of(number) for name, number in wrong.items()}
+    return Trial(draw, 3 * count, 1, count * (square - sum(pairs) ** 2), told)
+
+
+@experiment(law="t-fixup", quantity="sum of squared derivatives", weights=ANY, N=3)
+def t_fixup(case: Case) -> Trial:
     wrong = {
         "(6 N)^(-1/4)": Fraction(2, 3),
         "(3 N)^(-1/4), branches counted": Fraction(1, 3),
@@ -151,4 +175,18 @@ def t_fixup(case: Case) -> Trial:
         "0.67 N^(-1/4), as in encoders": 1 / (9 * Fraction(67, 100) ** 4),
         "(9 N)^(-1/2)": 9 * case["N"],
     }
-    return Trial(draw, 3 * count, 1, spread, wrong)
+    return products(case, 3 * case.size("N"), (float(case.claim()),) * 3, wrong)
+
+
+@experiment(law="t-fixup-encoder", quantity="sum of squared derivatives", weights=ANY, N=3)
+def t_fixup_encoder(case: Case) -> Trial:
+    """Neighbours are other values of beta^2 sqrt(N) = c: the sum is 2 c (2/3 + c) there."""
+    beta, mu = float(case.claim()), float((9 * case["N"]) ** exact(Fraction(-1, 4)))
+    others = {
+        "(9 N)^(-1/4), as in decoders": 1 / 3,
+        "(6 N)^(-1/4)": 6**-0.5,
+        "N^(-1/4)": 1.0,
+        "0.67 N^(-1/2)": 0.45 * float(case["N"]) ** -0.5,
+    }
+    wrong = {name: 1 / (2 * c * (2 / 3 + c)) for name, c in others.items()}
+    return products(case, 2 * case.size("N"), (beta, beta, mu), wrong)

@@ -12,6 +12,7 @@ from sympy import Expr, asin, sqrt
 from varlaw.checks.experiments.activations import Function, exact_of
 from varlaw.checks.experiments.moments import Number, exact
 from varlaw.checks.experiments.registry import Case, Draws, Trial, experiment
+from varlaw.checks.methods import BY_VARIANCE, Bounded, Method
 from varlaw.derivations.catalogue import find
 from varlaw.symbolic.sequences import Term
 from varlaw.symbolic.terms import IndexSum
@@ -31,7 +32,11 @@ def on(z: Draws) -> Draws:
 
 
 def product(
-    case: Case, f: Function, square: Number | float, wrong: Mapping[str, Number | Expr]
+    case: Case,
+    f: Function,
+    square: Number | float,
+    wrong: Mapping[str, Number | Expr],
+    method: Method = BY_VARIANCE,
 ) -> Trial:
     """The mean over a layer's units of f(z) f(z_2); `square` bounds E[f(z)^2 f(z_2)^2]."""
     weights = case.scaled(case["q"] / 9)
@@ -43,7 +48,8 @@ def product(
 
     claimed = case.claim(rho=ALONG)
     spread = (float(square) - float(claimed) ** 2) / WIDTH
-    return Trial(draw, 3 * WIDTH, claimed, spread, {k: exact_of(v) for k, v in wrong.items()})
+    others = {name: exact_of(number) for name, number in wrong.items()}
+    return Trial(draw, 3 * WIDTH, claimed, spread, others, method=method)
 
 
 @experiment(law="nngp-relu", quantity="E[relu(z) relu(z_2)]", weights=NORMAL, q=Fraction(2))
@@ -64,7 +70,7 @@ def nngp_relu_slope(case: Case) -> Trial:
         "1/2, equal": Fraction(1, 2),
         "(1 + rho)/4": (1 + ALONG) / 4,
     }
-    return product(case, on, Fraction(1, 2), wrong)
+    return product(case, on, Fraction(1, 2), wrong, Bounded(0.0, 1.0))
 
 
 @experiment(law="nngp-erf", quantity="E[erf(z) erf(z_2)]", weights=NORMAL, q=Fraction(2))
@@ -75,7 +81,7 @@ def nngp_erf(case: Case) -> Trial:
         "rho": rho,
         "(2/pi) arcsin(q rho/(1 + q))": 2 / Fraction(pi) * asin(q * rho / (1 + q)),
     }
-    return product(case, erf, 1, wrong)
+    return product(case, erf, 1, wrong, Bounded(-1.0, 1.0))
 
 
 @experiment(law="nngp-erf-slope", quantity="E[erf'(z) erf'(z_2)]", weights=NORMAL, q=Fraction(2))
@@ -90,7 +96,8 @@ def nngp_erf_slope(case: Case) -> Trial:
         "equal": 4 / Fraction(pi) / sqrt(1 + 4 * q),
         "1/((1 + 2 q)^2 - 4 q^2 rho^2)": 4 / Fraction(pi) / ((1 + 2 * q) ** 2 - 4 * q**2 * rho**2),
     }
-    return product(case, slope, (4 / pi) ** 2 / sqrt(1 + 8 * q), wrong)  # E[slope^4]
+    fourth, most = (4 / pi) ** 2 / sqrt(1 + 8 * q), 4 / pi * (1 + 1e-9)
+    return product(case, slope, fourth, wrong, Bounded(0.0, most))
 
 
 def tangent(rng: Generator, replicates: int, case: Case, inputs: tuple[Draws, Draws]) -> Draws:
@@ -150,3 +157,68 @@ def ntk_depth(case: Case) -> Trial:
     square = 4 * (Fraction(3, 2) + 1 + case.weights.moment(4) / 2) * q**2
     wrong = {"q, no layer below": q, "3 q": 3 * q, "3 q/2": 3 * q / 2}
     return Trial(draw, 4 * WIDTH, claimed, square / WIDTH, wrong)
+
+
+@experiment(law="relu-cosine", quantity="E[relu relu]/E[relu^2]", weights=NORMAL, q=Fraction(2))
+def relu_cosine(case: Case) -> Trial:
+    """In units of E[relu(z)^2] = q/2, with z of mean square q."""
+    q, rho = case["q"], exact(ALONG)
+    half = float(q) / 2
+
+    def scaled(z: Draws) -> Draws:
+        return np.asarray(relu(z) / np.sqrt(half))
+
+    wrong = {
+        "rho": rho,
+        "1/pi, orthogonal": 1 / Fraction(pi),
+        "1/4 + arcsin(rho)/(2 pi), of the slopes": Fraction(1, 4) + asin(rho) / (2 * Fraction(pi)),
+        "1": Fraction(1),
+    }
+    return product(case, scaled, Fraction(6), wrong)
+
+
+@experiment(
+    law="relu-covariance", quantity="Cov(relu(z), relu(z_2))", weights=NORMAL, q=Fraction(2)
+)
+def relu_covariance(case: Case) -> Trial:
+    """Half the product of differences of independent units."""
+    q, rho = case["q"], exact(ALONG)
+    weights = case.scaled(q / 9)
+
+    def draw(rng: Generator, replicates: int) -> Draws:
+        drawn = weights.sample(rng, (3, 2 * WIDTH, replicates))
+        one, other = (relu(np.einsum("i,ijr->jr", x, drawn)) for x in (FIRST, SECOND))
+        return np.asarray(((one[::2] - one[1::2]) * (other[::2] - other[1::2])).mean(axis=0) / 2)
+
+    claimed = case.claim(rho=ALONG)
+    mean = q / (2 * Fraction(pi))
+    wrong = {
+        "rho times the variance": rho * (q / 2 - mean),
+        "the kernel, not centred": float(claimed) + float(mean),
+        "rho q/2": rho * q / 2,
+        "0": Fraction(0),
+    }
+    # E[(h - k)^4]/4 = E[h^4]/2 + 3/2 E[h^2]^2 less a positive part, by Cauchy and Schwarz
+    square = 3 * q**2 / 4 + 3 * q**2 / 8
+    spread = (float(square) - float(claimed) ** 2) / WIDTH
+    told = {name: exact_of(number) for name, number in wrong.items()}
+    return Trial(draw, 6 * WIDTH, claimed, spread, told)
+
+
+@experiment(law="edge-of-chaos-relu", quantity="|D W^T|^2/n", weights=NORMAL, v=Fraction(5, 2))
+def edge_of_chaos_relu(case: Case) -> Trial:
+    """The Jacobian D W^T of one square layer of width 8 at the derived variance c/8."""
+    width, c = 8, case.claim()
+    weights, unit = case.scaled(c / width), float(case["v"]) ** 0.5
+
+    def draw(rng: Generator, replicates: int) -> Draws:
+        x = unit * (2.0 * rng.integers(0, 2, (width, replicates)) - 1)
+        w = weights.sample(rng, (width, width, replicates))
+        on = np.einsum("ir,ijr->jr", x, w) > 0
+        return np.asarray(np.einsum("jr,ijr->r", on, w**2) / width)
+
+    # given how many units are on; E[on] = n/2, E[on^2] = n/4 + n^2/4
+    square = float(c) ** 2 / width**2 * (1 + 2 / width) * (width + width**2) / 4
+    wrong = {f"c = {number}": c / number for number in (1, Fraction(3, 2), 3, 4)}
+    told = {name: exact_of(number) for name, number in wrong.items()}
+    return Trial(draw, width * (width + 1), 1, square - 1, told)

@@ -71,7 +71,7 @@ def iid_gram_second(case: Case) -> Trial:
     }
     claim = case.claim({"w": weights})
     others = {name: value for name, value in wrong.items() if abs(value - claim) > claim / 20}
-    return Trial(draw, rows * cols, claim, second - mean**2, others, work=cols**2)
+    return Trial(draw, rows * cols, claim, second - mean**2, others, work=max(rows * cols, cols**2))
 
 
 @experiment(

@@ -1,18 +1,20 @@
 """What an experiment is, and the table of all of them, filled by the decorator `experiment`."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
 from importlib import import_module
 from importlib.resources import files
-from typing import Any
+from typing import Any, TypeAlias
 
+import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 from sympy import Expr, Rational
 
 from varlaw.checks.experiments.moments import Laws, Number, Scaled, evaluate, exact
+from varlaw.checks.intervals import Interval
 from varlaw.checks.methods import BY_VARIANCE, Method
 from varlaw.checks.report import SamplerName
 from varlaw.checks.sampling import LAWS, Law
@@ -62,9 +64,10 @@ class Trial:
     """An experiment made ready: how to draw, what is claimed, how far draws may spread.
 
     `draw(rng, replicates)` gives one number per replicate, each from a fresh draw of everything
-    random: `numbers` random numbers, and at most `work` numbers held at once. Its expectation is
-    claimed to be `claimed`, and `neighbours` are what wrong laws claim instead. `variance` bounds
-    its variance, from the samplers alone. Where a claim is 0, tolerances are in units of `scale`.
+    random: `numbers` random numbers, and about `work` numbers held at once (`numbers` of them, if
+    it is 0). Its expectation is claimed to be `claimed`, and `neighbours` are what wrong laws claim
+    instead. `variance` bounds its variance, from the samplers alone. Where a claim is 0, tolerances
+    are in units of `scale`.
 
     A `method` says otherwise: that the numbers are bounded, that a quantile of theirs is claimed
     (with what then takes the place of the variance), or that nothing is known of their tail.
@@ -81,6 +84,21 @@ class Trial:
     work: int = 0
     method: Method = BY_VARIANCE
     sampler: SamplerName = "direct"
+
+    def averaged(self, count: int) -> "Trial":
+        """The trial whose replicates are means over `count` of this one's."""
+
+        def draw(rng: Generator, replicates: int) -> Draws:
+            groups = self.draw(rng, replicates * count).reshape(replicates, count)
+            return np.asarray(groups.mean(axis=1))
+
+        return replace(
+            self,
+            draw=draw,
+            numbers=count * self.numbers,
+            variance=float(self.variance) / count,
+            work=count * (self.work or self.numbers),
+        )
 
     @property
     def spread(self) -> float:
@@ -113,6 +131,25 @@ class LimitTrial:
 
 
 @dataclass(frozen=True)
+class ComposedTrial:
+    """A function of several expectations made ready, such as a quotient.
+
+    Each of `trials` measures one of them, and `combine` makes an interval for the function from
+    theirs. `margins` are the precisions to aim at, in units of the tolerance.
+    """
+
+    trials: tuple[Trial, ...]
+    combine: Callable[[Sequence[Interval]], Interval]
+    claimed: Number
+    neighbours: Mapping[str, Number]
+    margins: tuple[float, ...]
+    sampler: SamplerName = "direct"
+
+
+AnyTrial: TypeAlias = Trial | LimitTrial | ComposedTrial
+
+
+@dataclass(frozen=True)
 class Experiment:
     """How one quantity of one law is measured.
 
@@ -126,7 +163,7 @@ class Experiment:
     defaults: Mapping[str, int | Fraction]
     least: Mapping[str, int]
     most: Mapping[str, int]
-    build: Callable[[Case], Trial | LimitTrial]
+    build: Callable[[Case], AnyTrial]
 
     def values(self, overrides: Mapping[str, Text]) -> dict[str, int | Fraction]:
         """The parameters, with those overrides that concern this experiment. Raises ValueError."""
@@ -138,7 +175,7 @@ class Experiment:
 
     def prepare(
         self, weights: str, values: Mapping[str, int | Fraction], law: catalogue.Law | None = None
-    ) -> Trial | LimitTrial:
+    ) -> AnyTrial:
         """The trial with the weights of one law; `law` stands in for the catalogue's, if given."""
         under_test = law or catalogue.find(self.law)
         return self.build(Case(under_test, LAWS[weights], dict(values)))
@@ -172,14 +209,14 @@ def experiment(
     least: Mapping[str, int] | None = None,
     most: Mapping[str, int] | None = None,
     **defaults: int | Fraction,
-) -> Callable[[Callable[[Case], Trial | LimitTrial]], Experiment]:
+) -> Callable[[Callable[[Case], AnyTrial]], Experiment]:
     """Make the function that prepares a trial into the experiment on one quantity of a law.
 
     It is found without being listed anywhere. A limit on a dimension is given as least={"d": 5},
     one on a rate as most={"p": 1}.
     """
 
-    def make(build: Callable[[Case], Trial | LimitTrial]) -> Experiment:
+    def make(build: Callable[[Case], AnyTrial]) -> Experiment:
         made = Experiment(law, quantity, weights, defaults, least or {}, most or {}, build)
         if (law, quantity) in _TABLE:
             raise ValueError(f"two experiments measure {quantity} of {law}")

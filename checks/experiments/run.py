@@ -9,7 +9,7 @@ from varlaw.checks.experiments.measuring import Task, measure_trial
 from varlaw.checks.experiments.registry import Experiment, experiments
 from varlaw.checks.journal import Journal
 from varlaw.checks.report import Measurement
-from varlaw.checks.statistics import Verdict, share
+from varlaw.checks.statistics import BUDGET, Verdict, share
 from varlaw.derivations.catalogue import Law
 from varlaw.symbolic.language import Text
 
@@ -19,16 +19,16 @@ class Settings:
     """How a run measures: within a relative tolerance, at one error rate for the whole run.
 
     `overrides` fixes parameters by name. `budget` is how many random numbers one measurement may
-    be planned with: by default half a minute's worth at most, and far more than the default
-    parameters need. With a `backend` laws are measured a second time, compiled from their
-    derivations, on that library. Raises ValueError for a setting out of range.
+    be planned with: by default far more than the default parameters need. With a `backend` laws are
+    measured a second time, compiled from their derivations, on that library. Raises
+    ValueError for a setting out of range.
     """
 
     tolerance: float = 0.01
     error_rate: float = 1e-6
     seed: int = 0
     overrides: Mapping[str, Text] = field(default_factory=dict)
-    budget: int = 5 << 29
+    budget: int = BUDGET
     backend: Backend | None = None
 
     def __post_init__(self) -> None:
@@ -41,7 +41,7 @@ class Settings:
             raise ValueError(f"the budget is a positive number of draws, not {self.budget}")
 
 
-DEEPEST = 100  # layers: beyond them the exact moments of a stream take longer than its draws
+DEEPEST = 1000  # layers: the exact moments of a stream then take a minute
 
 
 def plan(laws: Iterable[str], settings: Settings) -> list[Task]:

@@ -15,6 +15,7 @@ from varlaw.checks.experiments.registry import (
     SYMMETRIC,
     Case,
     Draws,
+    LimitTrial,
     Trial,
     experiment,
 )
@@ -212,24 +213,53 @@ def unnormalised(case: Case) -> Trial:
 
 @experiment(
     law="unnormalised-scaled",
-    quantity="E[x_L^2]/E[x_0^2] as L grows",
-    weights=NON_GAUSSIAN,
+    quantity="E[x_L^2]/E[x_0^2] at L, 2 L, 4 L",
+    weights=("normal",),
     d=2,
-    L=4,
-    s2=Fraction(1, 2),
+    L=3,
+    s2=Fraction(3, 8),
 )
-def unnormalised_scaled(case: Case) -> Trial:
-    """2 v_(2L) - v_L, which an error of order 1/L leaves at the limit up to O(1/L^2)."""
-    s2, depth = case["s2"], case.size("L")
-    depths = [depth, 2 * depth]
+def unnormalised_scaled(case: Case) -> LimitTrial:
+    """The product over the layers of |x_(t+1)|^2/|x_t|^2, in the mean over W and -W.
+
+    Both are equally likely, whatever x_t; their mean is 1 + |u W|^2 for the direction u of x_t.
+    """
+    s2, base = case["s2"], case.size("L")
+    sizes = (base, 2 * base, 4 * base)
     wrong: dict[str, Number] = {
         "1 + s2, as behind a Norm": 1 + s2,
         "e^(s2/2), the std": exp(s2 / 2),
         "e^(2 s2)": exp(2 * s2),
     }
-    gains = [s2 / k for k in depths]
-    trial = without_norm(case, depths, gains, [-1.0, 2.0], from_start(case, 1))
-    return replace(trial, neighbours=wrong)
+    trials = tuple(both_signs(case, depth, s2 / depth) for depth in sizes)
+    return LimitTrial(sizes, trials, from_start(case, 1), wrong, margins=(3e-4, 2.4e-4, 2e-4))
+
+
+def both_signs(case: Case, depth: int, gain: Number) -> Trial:
+    """The growth through `depth` layers x' = x + x W of a gain g, in the mean over both signs.
+
+    The law of u W is the same for every direction u, so that the factors 1 + |u W|^2 of the layers
+    are independent. Of their product, what is linear in |u W|^2 - g has the mean 0.
+    """
+    d = case.size("d")
+    layer = Drawn(case.weights, float(gain) / d)
+    mean = 1 + d * layer.variance
+
+    def draw(rng: Generator, replicates: int) -> Draws:
+        total, linear = np.ones(replicates), np.zeros(replicates)
+        x = SIGNS.sample(rng, (d, replicates))
+        for _ in range(depth):
+            branch = multiply(x, layer.sample(rng, (d, d, replicates)))
+            one, other = (np.sum((x + s * branch) ** 2, axis=0) for s in (1, -1))
+            factor = (one + other) / (2 * np.sum(x**2, axis=0))
+            total, linear = total * factor, linear + factor / mean - 1
+            x = x + branch
+        return total - mean**depth * linear
+
+    square = (outputs(d, layer.kurtosis) - d**2) * layer.variance**2
+    left = (mean**2 + square) ** depth - mean ** (2 * depth)
+    spread = left - depth * mean ** (2 * depth - 2) * square
+    return Trial(draw, d + depth * d**2, 2, spread, {})
 
 
 @experiment(

@@ -5,7 +5,7 @@ independent, so that given h its outputs have one second moment, whatever the wi
 fourth moments follow from those of the weights.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -137,17 +137,31 @@ class Stack:
     def numbers(self) -> int:
         return self.width + sum(branch.numbers for branch in self.branches)
 
+    @property
+    def work(self) -> int:
+        """How many numbers a pass holds at once: those of the largest branch, and vectors."""
+        return 4 * self.width + max(branch.numbers for branch in self.branches)
+
     def divisor(self, t: int) -> float:
         return self.divisors[t] if self.divisors else 1.0
 
-    def run(self, rng: Generator, replicates: int) -> tuple[list[Draws], list[Draws]]:
-        """x_0..x_l and F_0..F_(l-1)."""
-        stream = [self.scale * self.law.sample(rng, (self.width, replicates))]
-        added = []
+    def run(self, rng: Generator, replicates: int) -> Iterator[tuple[Draws, Draws]]:
+        """x_0..x_l, each with the branch F that led to it; before x_0 there is 0."""
+        x = self.scale * self.law.sample(rng, (self.width, replicates))
+        yield x, np.zeros_like(x)
         for t, branch in enumerate(self.branches):
-            added.append(branch.draw(rng, normalised(stream[-1])))
-            stream.append((stream[-1] + added[-1]) / self.divisor(t))
-        return stream, added
+            added = branch.draw(rng, normalised(x))
+            x = (x + added) / self.divisor(t)
+            yield x, added
+
+    def ends(self, rng: Generator, replicates: int) -> tuple[Draws, Draws]:
+        """x_0 and x_l."""
+        passes = self.run(rng, replicates)
+        first, _ = next(passes)
+        last = first
+        for last, _ in passes:  # noqa: B007
+            pass
+        return first, last
 
     def squares(self) -> list[tuple[float, float]]:
         """E[|x_t|^2] and a bound on E[|x_t|^4] for t = 0..l.

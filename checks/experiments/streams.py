@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from math import prod
 
-from sympy import Expr, Integer, sqrt
+from sympy import Expr, Float, Integer, Rational, sqrt
 
 from varlaw.checks.experiments.moments import Number, evaluate, exact, expected, normal
 from varlaw.checks.sampling import Law
@@ -33,6 +33,9 @@ OVERLAP_SQUARE: Key = ((1, 1), (1, 1))  # (x . c)^2
 PRODUCT: Key = ((0, 2), (2, 0))  # |x|^2 |c|^2
 ALONE: tuple[Key, ...] = (SECOND, SQUARE, FOURTH)
 BESIDE: tuple[Key, ...] = (OVERLAP, OVERLAP_SQUARE, PRODUCT)
+
+DIGITS = 60
+LONG = 10**DIGITS
 
 d, n = dimensions("d n")
 i, j = indices("i j")
@@ -112,15 +115,23 @@ class Stream:
             raise ValueError(f"residual layers need symmetric weights, not {weights.name}")
         values = {"d": self.width, "n": width, "b": sqrt(exact(variance))}
         return {
-            key: sum(
-                (
-                    evaluate(coefficient, values, {"w": weights}) * self.state[source]
-                    for source, coefficient in image(key, kind).items()
-                ),
-                Integer(0),
+            key: lean(
+                sum(
+                    (
+                        evaluate(coefficient, values, {"w": weights}) * self.state[source]
+                        for source, coefficient in image(key, kind).items()
+                    ),
+                    Integer(0),
+                )
             )
             for key in keys
         }
+
+
+def lean(value: Expr) -> Expr:
+    """The number, to 60 digits where it has more than that: in deep streams they pile up."""
+    long = any(max(abs(q.p), q.q) >= LONG for q in value.atoms(Rational))
+    return value.evalf(DIGITS) if long or value.has(Float) else value
 
 
 @cache

@@ -18,8 +18,11 @@ DRAWS = 16
 def within(low: float, high: float, rng: Generator, shape: tuple[int, ...]) -> Draws:
     """Standard normal values, those outside drawn again."""
     z = rng.standard_normal(shape)
-    while np.any(outside := (z < low) | (z > high)):
-        z[outside] = rng.standard_normal(int(outside.sum()))
+    values = z.reshape(-1)
+    (outside,) = np.nonzero((values < low) | (values > high))
+    while outside.size:
+        values[outside] = again = rng.standard_normal(outside.size)
+        outside = outside[(again < low) | (again > high)]
     return z
 
 

@@ -1,6 +1,6 @@
 """The options of commands that run experiments."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,16 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
 
 CONNECT = 10  # seconds to wait for a scheduler
-OPTIONS = (
+
+
+def at_least_one(context: click.Context, option: click.Parameter, value: float) -> int:
+    """A number of things, in whatever way it is written. Raises BadParameter."""
+    if not 1 <= value < 1e18:
+        raise click.BadParameter(f"a number from 1 to 1e18, not {value:g}")
+    return int(value)
+
+
+MEASURING = (
     click.option(
         "--tolerance",
         type=float,
@@ -39,11 +48,23 @@ OPTIONS = (
         help="Seed of the experiments.",
     ),
     click.option(
+        "--budget",
+        type=float,
+        callback=at_least_one,
+        default=2684354560,
+        show_default=True,
+        metavar="NUMBER",
+        help="Random numbers that one measurement may be planned with, such as 1e10.",
+    ),
+    click.option(
         "--jobs",
         type=click.IntRange(min=1),
         show_default="one per processor",
         help="Number of processes; the results do not depend on it.",
     ),
+)
+OPTIONS = (
+    *MEASURING,
     click.option(
         "--executor",
         metavar="dask://HOST:PORT",
@@ -55,7 +76,16 @@ OPTIONS = (
 
 def running(command: Command) -> Command:
     """Give a command the options of a run."""
-    for option in reversed(OPTIONS):
+    return _with(OPTIONS, command)
+
+
+def measuring(command: Command) -> Command:
+    """Give a command the options of measurements."""
+    return _with(MEASURING, command)
+
+
+def _with(options: Sequence[Command], command: Command) -> Command:
+    for option in reversed(options):
         command = option(command)
     return command
 

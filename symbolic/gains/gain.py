@@ -16,7 +16,8 @@ from sympy import Expr, Integer, Rational, Symbol, cancel, nan, oo
 from varlaw.symbolic.gains.slopes import is_odd, jumps_of, slope_of
 from varlaw.symbolic.gaussian.balls import NoEnclosure, ball
 from varlaw.symbolic.gaussian.decimals import Enclosed, digits_of
-from varlaw.symbolic.gaussian.moment import Moment, NoMoment
+from varlaw.symbolic.gaussian.functions import NoMoment
+from varlaw.symbolic.gaussian.moment import Moment
 from varlaw.symbolic.gaussian.moment import moment as gaussian_moment
 from varlaw.symbolic.gaussian.pieces import NotClosed
 from varlaw.symbolic.language import VARIABLES, Text, free_names, read, read_function

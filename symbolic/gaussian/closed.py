@@ -33,6 +33,7 @@ from sympy import (
 
 from varlaw.symbolic.gaussian.balls import Located
 from varlaw.symbolic.gaussian.pieces import NotClosed, Piece, pieces_of
+from varlaw.symbolic.gaussian.rational import half_line_mean
 from varlaw.symbolic.gaussian.sums import Affine, Shape, Terms, terms_of
 from varlaw.symbolic.gaussian.symmetry import even_part
 from varlaw.symbolic.language_text import typed
@@ -67,7 +68,11 @@ def closed_form(f: Expr, x: Symbol, mean: Expr, variance: Expr) -> Expr:
 def _by_terms(f: Expr, x: Symbol, mean: Expr, variance: Expr) -> Expr:
     total: Expr = Integer(0)
     for piece in pieces_of(f, x):
-        terms = terms_of(piece.expression, x)
+        try:
+            terms = terms_of(piece.expression, x)
+        except NotClosed:
+            total += half_line_mean(piece, x, mean, variance)
+            continue
         _look_at_growth(piece, terms, x, mean, variance)
         for shape, coefficient in terms.items():
             total += coefficient * _integral(shape, piece.lower, piece.upper, mean, variance)

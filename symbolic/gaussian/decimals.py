@@ -33,8 +33,15 @@ class Enclosed:
 
     @property
     def text(self) -> str:
-        """The digits; a zero that is not proved with its radius."""
-        return f"0 +- {self.radius}" if self._open else self.digits
+        """The digits, or how near to 0 a number is that may be 0 or not."""
+        return f"within {self.radius} of 0" if self._open else self.digits
+
+    @property
+    def line(self) -> str:
+        """The digits with their error, as the right side of a line."""
+        if self._open:
+            return f"within {self.radius} of 0 (not proved to be 0)"
+        return f"= {self.digits}" + (f" +- {self.radius}" if self.radius != "0" else "")
 
     @property
     def latex(self) -> str:

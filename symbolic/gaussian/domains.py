@@ -19,14 +19,14 @@ MOST_BOXES = 3_000
 DEEPEST = 48
 
 
-def prove_finite(program: Program, piece: Piece, low: arb, high: arb) -> None:
+def prove_finite(program: Program, piece: Piece, low: arb, high: arb, precision: int = 64) -> None:
     """Prove that the function is finite for low <= x <= high, within the piece.
 
     Raises NoEnclosure with the place where that fails.
     """
     if not program.uses(CUT | POLES) or not strip(program).open:
         return
-    with ctx.workprec(64):
+    with ctx.workprec(precision):
         run = _runner(program, piece)
         stack = [(low, high, 0)]
         for _ in range(MOST_BOXES):

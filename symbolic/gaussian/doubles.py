@@ -3,22 +3,24 @@
 Smooth f and g: the trapezoid rule in two variables. With r = |rho| the density factors as in
 `correlated`, so that the double sum is a correlation of two sequences. The step is set by the
 strips in which f and g are known to be analytic, and by the width of the density. Functions with
-kinks: their closed form. Whatever is not known to be accurate is enclosed, which is slow and right.
+kinks: their closed form where that is short, else Gauss-Legendre quadrature between the kinks, as
+in `panels`. Whatever is not known to be accurate is enclosed, which is slow and right.
 """
 
 from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
-from sympy import Add, Dummy, Integer, expand
+from sympy import Add, Dummy, Integer, expand, oo
 
 from varlaw.symbolic.gaussian.balls import NoEnclosure
 from varlaw.symbolic.gaussian.bivariate import kernel
 from varlaw.symbolic.gaussian.closed import Divergent, Phi2
 from varlaw.symbolic.gaussian.compiled import Compiled, NotCompiled, compiled
 from varlaw.symbolic.gaussian.enclosure import joined
-from varlaw.symbolic.gaussian.moment import NoMoment
-from varlaw.symbolic.gaussian.pair import PairMoment, function_of, pair_moment
+from varlaw.symbolic.gaussian.functions import NoMoment, function_of
+from varlaw.symbolic.gaussian.pair import PairMoment, pair_moment
+from varlaw.symbolic.gaussian.panels import Kinked, mean_of_product
 from varlaw.symbolic.gaussian.pieces import NotClosed, pieces_of
 from varlaw.symbolic.gaussian.programs import program
 from varlaw.symbolic.gaussian.shorter import shorter
@@ -74,7 +76,12 @@ class PairFunction:
             raise ValueError("a correlation is between -1 and 1")
         if not ((v >= 0) & (w >= 0) & np.isfinite(v + w)).all():
             raise ValueError("a variance is finite and not negative")
-        found = self._on_grids(r, v, w) if self.smooth_pieces else self._in_closed_form(r, v, w)
+        if self.smooth_pieces:
+            found = self._on_grids(r, v, w)
+        else:
+            found = self._in_closed_form(r, v, w) if self.homogeneous else np.full(len(r), np.nan)
+            rest = np.isnan(found)
+            found[rest] = self._on_panels(r[rest], v[rest], w[rest])
         for k in np.flatnonzero(~np.isfinite(found)):
             found[k] = self._enclosed(*(float(array[k]) for array in (r, v, w)))
         return found.reshape(arrays[0].shape)
@@ -197,6 +204,32 @@ class PairFunction:
         raise Unsafe
 
     # functions with kinks
+
+    @property
+    def homogeneous(self) -> bool:
+        """Whether all kinks are at 0 and all pieces polynomials: then closed forms are short."""
+        return all(
+            piece.expression.is_polynomial(self.x) and piece.lower in (-oo, 0)
+            for pieces in self.pieces
+            for piece in pieces
+        )
+
+    @cached_property
+    def kinked(self) -> tuple[Kinked, Kinked]:
+        """Both functions in their pieces."""
+        f, g = (Kinked(pieces, self.x) for pieces in self.pieces)
+        return f, g
+
+    def _on_panels(self, r: Array, v: Array, w: Array) -> Array:
+        found = np.full(len(r), np.nan)
+        try:
+            f, g = self.kinked
+        except NotCompiled:
+            return found
+        for k, (rho, a, b) in enumerate(zip(r.tolist(), v.tolist(), w.tolist(), strict=True)):
+            if min(a, b) > 0:
+                found[k] = mean_of_product(f, g, rho, a**0.5, b**0.5)
+        return found
 
     @cached_property
     def closed(self) -> tuple[Compiled, Compiled, Compiled]:

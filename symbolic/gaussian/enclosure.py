@@ -7,21 +7,27 @@ trapezoid rule with a proved error; any other is integrated piece by piece by ad
 """
 
 from collections.abc import Sequence
+from itertools import pairwise
 from math import log
 
 from flint import arb, ctx
-from sympy import Expr, Symbol, sqrt
+from sympy import Expr, Integer, Symbol, oo, sqrt
 
 from varlaw.symbolic.gaussian.balls import NoEnclosure, ball
+from varlaw.symbolic.gaussian.crossings import NotClosed, crossings
 from varlaw.symbolic.gaussian.decimals import Enclosed, bits_for, digits_of, settled, shown
+from varlaw.symbolic.gaussian.endpoints import singular_nodes
 from varlaw.symbolic.gaussian.parts import Part, Scale
-from varlaw.symbolic.gaussian.pieces import Piece
+from varlaw.symbolic.gaussian.pieces import Piece, in_order, less
 from varlaw.symbolic.gaussian.programs import program
 from varlaw.symbolic.gaussian.quadrature import LOW, mean_on_part
+from varlaw.symbolic.gaussian.symmetry import halved, tame
 from varlaw.symbolic.gaussian.trapezoid import NotSuited, mean_on_line
 
 ROUNDS = 5
 SAMPLES = 13
+MANY_DIGITS = 300  # from where on a function is made even by algebra
+MORE_STEPS = 8
 GUARD = 30  # bits of working precision beyond the accuracy aimed at
 
 
@@ -47,7 +53,42 @@ def enclose(
         return _at_a_point(pieces, x, mean, digits)
     if not spread > 0:
         raise ValueError(f"the variance {variance} is not positive")
-    return GaussianMean(joined(pieces), x, mean, sqrt(variance)).enclosed(digits)
+    pieces = joined(pieces)
+    even = _even(pieces[0].expression, x, digits) if mean == 0 and len(pieces) == 1 else None
+    if even is not None:
+        pieces = [Piece(-oo, oo, even)]
+    found = GaussianMean(pieces, x, mean, sqrt(variance), even=even is not None)
+    try:
+        return found.enclosed(digits)
+    except NoEnclosure:
+        finer = [part for piece in pieces for part in _at_singularities(piece, x)]
+        if len(finer) == len(pieces):
+            raise
+    return GaussianMean(finer, x, mean, sqrt(variance)).enclosed(digits)
+
+
+def _at_singularities(piece: Piece, x: Symbol) -> list[Piece]:
+    """The piece, split where logarithms, roots and denominators have a zero in it."""
+    inside: set[Expr] = set()
+    for node in singular_nodes(piece.expression, x):
+        try:
+            points = crossings(node.args[0], Integer(0), x)
+        except NotClosed:
+            continue
+        inside |= {p for p in points if less(piece.lower, p) and less(p, piece.upper)}
+    ends = [piece.lower, *in_order(inside), piece.upper]
+    return [Piece(lower, upper, piece.expression) for lower, upper in pairwise(ends)]
+
+
+def _even(f: Expr, x: Symbol, digits: int) -> Expr | None:
+    """An even function with the same mean at mean 0, for half the work; None if there is none."""
+    if f.xreplace({x: -x}) == f:
+        return f
+    if digits < MANY_DIGITS or not tame(f, x):
+        return None
+    half = halved(f, x)
+    before, after = (program(g, x).steps for g in (f, half))
+    return half if len(after) <= len(before) + MORE_STEPS else None
 
 
 def joined(pieces: Sequence[Piece]) -> list[Piece]:
@@ -77,7 +118,10 @@ def _same_at(pieces: Sequence[Piece], x: Symbol, point: Expr) -> None:
 
 
 class GaussianMean:
-    """The expectation of pieces on the line, at any accuracy; `power` as in Scale."""
+    """The expectation of pieces on the line, at any accuracy; `power` as in Scale.
+
+    `even` says that the pieces are one even function, and that the mean is 0.
+    """
 
     def __init__(
         self,
@@ -86,11 +130,13 @@ class GaussianMean:
         mean: Expr,
         deviation: Expr,
         power: arb | None = None,
+        even: bool = False,
     ) -> None:
         self.scale = Scale(mean, deviation, arb(1) if power is None else power)
         self.sources = [
             (piece, program(piece.expression, x)) for piece in pieces if piece.expression != 0
         ]
+        self.even = even
         self.method = "exact"
         self.known: dict[int, list[Part]] = {}
 
@@ -151,7 +197,7 @@ class GaussianMean:
         if part.left is not None and part.right is not None:
             try:
                 self.method = "trapezoid rule with a proved error"
-                return mean_on_line(part, self.scale, goal, size, GUARD)
+                return mean_on_line(part, self.scale, goal, size, GUARD, self.even)
             except NotSuited:
                 pass
         self.method = "adaptive Gauss-Legendre quadrature in ball arithmetic"

@@ -35,17 +35,18 @@ class Grid:
 
 
 def grid_values(
-    program: Program, scale: Scale, grid: Grid, decay: arb, needed: Needed
+    program: Program, scale: Scale, grid: Grid, decay: arb, needed: Needed, even: bool = False
 ) -> list[arb]:
     """f(mean + deviation t) exp(-decay t^2) at the points t of a grid.
 
-    `needed(t)` is the precision that the value at t needs; it must not rise away from zero.
+    `needed(t)` is the precision that the value at t needs; it must not rise away from zero. An
+    even f is asked at t >= 0 only.
     """
     extra = 4 * max(abs(grid.first), abs(grid.last), 2).bit_length()
     with ctx.extraprec(extra):
         start, pace = ball(scale.mean), ball(scale.deviation) * grid.step
         shares = []
-        for sign, last in ((-1, -grid.first), (1, grid.last)):
+        for sign, last in ((1, grid.last),) if even else ((-1, -grid.first), (1, grid.last)):
             h = sign * float(grid.step.mid())
             walk = _walk(program, start, sign * pace, grid.step, decay)
             values: list[arb] = []
@@ -53,7 +54,7 @@ def grid_values(
                 with ctx.workprec(min(ctx.prec, max(LEAST, needed(h * len(values)) + extra))):
                     values += islice(walk, min(CHUNK, last + 1 - len(values)))
             shares.append(values)
-    return shares[0][:0:-1] + shares[1]
+    return shares[0][:0:-1] + shares[-1]
 
 
 def _walk(program: Program, start: arb, pace: arb, step: arb, decay: arb) -> Iterator[arb]:

@@ -37,7 +37,7 @@ class Growth:
     """The bounds of a program's registers for x = offset + slope t and t >= start >= 1."""
 
     def __init__(self, program: Program, offset: arb, slope: arb, start: arb) -> None:
-        self.start, self.offset, self.slope = start, offset, slope
+        self.program, self.start, self.offset, self.slope = program, start, offset, slope
         self.registers = [self._number((offset, slope))]
         self.registers += [self._number((ball(number),)) for number in program.numbers]
         for position, step in enumerate(program.steps, program.first):
@@ -162,7 +162,11 @@ class Growth:
             case "exp":
                 return Known(self._exponent(u.top, True), self._exponent(u.bottom, False), 1)
             case "log":
-                return self._log(u)
+                found = self._log(u)
+                pair = self.program.shifted_exponential(step.left)
+                if found.top is None and pair is not None:
+                    return self._softplus(*(self.registers[register] for register in pair))
+                return found
             case name:
                 return self._function(name, u)
 
@@ -230,6 +234,14 @@ class Growth:
         top = self._polynomial(u.most, True) if u.most else None
         return Known(top=top, bottom=self._polynomial(u.least, False))
 
+    def _softplus(self, u: Known, c: Known) -> Known:
+        """log c <= log(c + e^u) <= log(1 + c) + max(u, 0), for c > 0."""
+        (value,) = c.top or (ZERO,)
+        if u.top is None or not value > 0:
+            return Known()
+        top = added(widest(u.top, (ZERO,)), ((1 + value).log(),))
+        return Known(top=top, bottom=(value.log(),))
+
     def _polynomial(self, rate: Rate, upwards: bool) -> Polynomial:
         """The exponent of a rate, with log t replaced by what bounds it from above or below."""
         log_start = self.start.log()
@@ -243,7 +255,7 @@ class Growth:
         match name:
             case "tanh" | "erf":
                 bottom, top = (ZERO if u.sign > 0 else -ONE), (ZERO if u.sign < 0 else ONE)
-                return Known(one, None, u.sign, (top,), (bottom,))
+                return Known(one, self._squashed(name, u), u.sign, (top,), (bottom,))
             case "sin" | "cos":
                 return Known(one, None, 0, (ONE,), (-ONE,))
             case "atan":
@@ -255,6 +267,14 @@ class Growth:
             case "sinh" | "cosh" | "asinh":
                 return self._hyperbolic(name, u)
         return Known()
+
+    def _squashed(self, name: str, u: Known) -> Rate | None:
+        """A lower bound on |tanh| or |erf|, which rise with |u|."""
+        least = u.least
+        if least is None or not (least.k >= 0 and least.b >= 0 and least.a >= 0):
+            return None
+        smallest = arb(getattr(least.log_at(self.start).exp(), name)().lower())
+        return Rate(smallest.log()) if smallest > 0 else None
 
     def _erfc(self, u: Known) -> Rate:
         """erfc(y) <= 2, and <= exp(-y^2) for y >= 0."""

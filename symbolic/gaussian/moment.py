@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from sympy import Dummy, Expr, Integer, Symbol, erf, erfc
 
-from varlaw.symbolic.activation import Activation
 from varlaw.symbolic.gaussian.closed import closed_form
+from varlaw.symbolic.gaussian.functions import NoMoment, at_numbers, function_read
+from varlaw.symbolic.gaussian.nil import is_nil
 from varlaw.symbolic.gaussian.pieces import NotClosed, pieces_of
-from varlaw.symbolic.language import Text, free_names, read, read_condition, read_function
-from varlaw.symbolic.language_functions import at_number
+from varlaw.symbolic.language import Text, free_names, read, read_condition
 from varlaw.symbolic.language_text import chains, typed
 
 if TYPE_CHECKING:
@@ -19,10 +19,6 @@ if TYPE_CHECKING:
 
 DIGITS = 15
 FAR = 3  # where 1 - erf is written erfc
-
-
-class NoMoment(ValueError):
-    """A moment does not exist, or cannot be found; the message says why."""
 
 
 @dataclass(frozen=True)
@@ -120,7 +116,7 @@ def moment(
     positive = {*positive, *free_names(variance)}
     names: dict[str, Expr] = {name: Symbol(name, positive=True) for name in positive}
     notes: list[str] = []
-    f, x = _function(function, variable, positive, notes)
+    f, x = function_read(function, variable, positive, notes)
     if x.name in {*names, *free_names(mean)}:
         raise NoMoment(f"the mean and the variance may not depend on the variable {x.name}")
     names |= {symbol.name: symbol for symbol in f.free_symbols - {x}}
@@ -130,7 +126,7 @@ def moment(
         raise NoMoment(f"the condition {given!r} does not speak of {x.name}")
     if v.is_negative:
         raise NoMoment(f"the variance {typed(v)} is negative")
-    f = _at_numbers(f)
+    f = at_numbers(f)
     said = ("".join(notes), str(function).strip() if "'" in str(function) else "")
     try:
         exact = _exact(f, x, m, v, condition)
@@ -140,34 +136,18 @@ def moment(
             raise NoMoment(f"{error}; digits need values for the parameters") from None
         found.digits()  # a moment that does not exist is refused at once
         return found
+    if is_nil(exact):
+        exact = Integer(0)
     method = "value at the mean" if v.is_zero else "closed form"
     return Moment(f, x, m, v, condition, exact, method, *said)
-
-
-def _function(
-    function: Text, variable: str | None, positive: Iterable[str], notes: list[str]
-) -> tuple[Expr, Symbol]:
-    """The function, and its variable as a real symbol."""
-    if not isinstance(function, Expr):
-        return read_function(str(function), variable, positive=positive, notes=notes)
-    free = {symbol.name: symbol for symbol in function.free_symbols}
-    wanted = variable or next((n for n in ("x", "z", *free) if n in free), "x")
-    x = Symbol(wanted, real=True)
-    if wanted not in free:
-        return function, x
-    if not free[wanted].is_commutative or any(
-        declared is not None for declared in (free[wanted].is_negative, free[wanted].is_integer)
-    ):
-        raise NoMoment(f"{wanted} is declared to be something that no Gaussian variable is")
-    return function.subs(free[wanted], x), x
 
 
 def _exact(f: Expr, x: Symbol, mean: Expr, variance: Expr, given: Expr | None) -> Expr:
     """The closed form; with a condition, E[f 1[condition]] / P(condition)."""
     if variance.is_zero:
-        if given is not None and _at_numbers(given.subs(x, mean)) != 1:
+        if given is not None and at_numbers(given.subs(x, mean)) != 1:
             raise NoMoment(f"at variance 0 the condition does not hold at the mean {typed(mean)}")
-        return _at_numbers(f.subs(x, mean))
+        return at_numbers(f.subs(x, mean))
     if given is None:
         return _with_tails(closed_form(f, x, mean, variance))
     there, back = _in_order(given, x)
@@ -196,11 +176,6 @@ def _in_order(given: Expr, x: Symbol) -> tuple[dict[Expr, Expr], dict[Expr, Expr
         if slope in (1, -1):
             return {symbol: symbol + (w - width) / slope}, {w: width}
     return {}, {}
-
-
-def _at_numbers(expression: Expr) -> Expr:
-    """The expression with the activations of numbers written out."""
-    return expression.replace(lambda node: isinstance(node, Activation), at_number)
 
 
 def _with_tails(exact: Expr) -> Expr:

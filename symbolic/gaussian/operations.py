@@ -9,7 +9,7 @@ from flint import acb, arb
 
 from varlaw.symbolic.gaussian.balls import raised
 
-CUT = {"log", "sqrt", "power", "asin", "acos", "asinh", "atan"}  # not analytic everywhere
+CUT = {"log", "sqrt", "power", "asin", "acos", "asinh", "atan", "ei"}  # not analytic everywhere
 POLES = {"inverse", "tanh", "tan", "gamma"}
 Special = dict[str, Callable[..., Any]]  # operations done in another way than by the balls' method
 FUSED = {"inverse": "logistic", "log": "softplus"}
@@ -71,6 +71,9 @@ def analytic_one(name: str) -> Callable[..., acb]:
         return lambda value: function(value, analytic=True)
     if name == "power":
         return lambda base, exponent: base.pow(exponent, analytic=True)
+
+    if name == "ei":
+        return lambda value: value.ei() if value.real > 0 else acb(arb.nan())
 
     def safe(value: acb) -> acb:
         # the cuts of asin and acos are real, beyond 1; those of atan and asinh imaginary

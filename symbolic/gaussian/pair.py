@@ -1,6 +1,5 @@
 """E[f(Z1) g(Z2)] for jointly Gaussian Z1, Z2: the closed form where one is known, proved digits."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -9,11 +8,11 @@ from sympy import Abs, Dummy, Expr, I, Integer, Symbol, sqrt
 
 from varlaw.symbolic.gaussian.bivariate import Pair, conditional, kernel
 from varlaw.symbolic.gaussian.closed import Phi2, phi2
-from varlaw.symbolic.gaussian.moment import DIGITS, NoMoment, _at_numbers, _function, moment
+from varlaw.symbolic.gaussian.functions import NoMoment, function_of
+from varlaw.symbolic.gaussian.moment import DIGITS, moment
 from varlaw.symbolic.gaussian.pieces import NotClosed, Piece, pieces_of
 from varlaw.symbolic.gaussian.shorter import shorter
 from varlaw.symbolic.language import Text, free_names, read
-from varlaw.symbolic.language_functions import function_named
 from varlaw.symbolic.language_text import typed
 
 if TYPE_CHECKING:
@@ -27,6 +26,7 @@ class PairMoment:
     """E[f(Z1) g(Z2)] for Gaussian Z1, Z2 with correlation rho.
 
     `exact` is the closed form, None where none is known; `method` says where the value is from.
+    `note` says what else to know, such as that a derivative is the one almost everywhere.
     """
 
     f: Expr
@@ -37,6 +37,7 @@ class PairMoment:
     means: Pair
     exact: Expr | None
     method: str
+    note: str = ""
 
     @property
     def symbolic(self) -> bool:
@@ -115,31 +116,22 @@ def pair_moment(
         raise NoMoment(f"the variance {typed(v[0] if v[0].is_negative else v[1])} is negative")
     if r.is_number and (Abs(r) - 1).is_positive:
         raise NoMoment(f"a correlation is between -1 and 1, not {typed(r)}")
-    one, x = function_of(f, variable, positive)
-    other, y = (one, x) if g is None else function_of(g, variable, positive)
+    notes: list[str] = []
+    one, x = function_of(f, variable, positive, notes)
+    other, y = (one, x) if g is None else function_of(g, variable, positive, notes)
+    note = ", ".join(dict.fromkeys(notes))
     given = one, other.subs(y, x), x, r, v, m
     if x in set().union(*(part.free_symbols for part in (r, *v, *m))):
         raise NoMoment(f"rho, the means and the variances may not depend on the variable {x.name}")
     if ZERO in v or r.is_zero:
-        return PairMoment(*given, _independent(*given), "product of two moments")
+        return PairMoment(*given, _independent(*given), "product of two moments", note)
     try:
-        return PairMoment(*given, _exact(*given), "closed form")
+        return PairMoment(*given, _exact(*given), "closed form", note)
     except NotClosed as error:
-        found = PairMoment(*given, None, "enclosure")
+        found = PairMoment(*given, None, "enclosure", note)
         if found.symbolic:
             raise NoMoment(f"{error}; digits need values for the parameters") from None
         return found
-
-
-def function_of(
-    text: Text, variable: str | None = None, positive: Iterable[str] = ()
-) -> tuple[Expr, Symbol]:
-    """A function and its variable; the name of an activation alone is the activation of x."""
-    alone = isinstance(text, str) and len(text) > 1 and text.isidentifier() and text != variable
-    if alone and free_names(text):
-        text = f"{function_named(str(text)).name}({variable or 'x'})"
-    f, x = _function(text, variable, positive, [])
-    return _at_numbers(f), x
 
 
 def _exact(f: Expr, g: Expr, x: Symbol, rho: Expr, variances: Pair, means: Pair) -> Expr:

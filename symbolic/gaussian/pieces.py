@@ -1,6 +1,6 @@
 """A function of one variable, split where activations and absolute values have their kinks."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cmp_to_key
 from itertools import pairwise
@@ -65,7 +65,7 @@ def _split(piece: Piece, x: Symbol) -> list[Piece]:
     found = []
     for lower, upper, value in _intervals(argument, parts, x, piece):
         lower, upper = _larger(piece.lower, lower), _smaller(piece.upper, upper)
-        if _less(lower, upper):
+        if less(lower, upper):
             found += _split(Piece(lower, upper, piece.expression.xreplace({node: value})), x)
     return found
 
@@ -91,9 +91,9 @@ def _curved(argument: Expr, parts: Parts, x: Symbol, piece: Piece) -> Intervals:
     goals += [(inside, S.Zero) for inside in _must_be_positive(argument)]
     points: list[Expr] = []
     for inner, value in goals:
-        points += [point for point in crossings(inner, value, x) if point not in points]
-    points = [p for p in points if _less(piece.lower, p) and _less(p, piece.upper)]
-    points.sort(key=cmp_to_key(lambda a, b: -1 if _less(a, b) else 1))
+        points += crossings(inner, value, x)
+    points = [p for p in dict.fromkeys(points) if less(piece.lower, p) and less(p, piece.upper)]
+    points = in_order(points)
     found = []
     for lower, upper in pairwise([piece.lower, *points, piece.upper]):
         signs = _signs(argument, [start for start, _ in parts[1:]], x, lower, upper)
@@ -133,7 +133,7 @@ def _between(lower: Expr, upper: Expr) -> Expr:
     near = float(ball(middle).mid())
     for places in (1, 8, 50):  # the shorter, the better
         point = Rational(round(near * 2**places), 2**places)
-        if _less(lower, point) and _less(point, upper):
+        if less(lower, point) and less(point, upper):
             return point
     raise NotClosed(f"{lower} and {upper} are too close to be told apart")
 
@@ -186,16 +186,21 @@ def _part_at(argument: Expr, parts: Parts) -> Expr:
     """The part that holds at an argument that does not depend on the variable."""
     chosen = parts[0][1]
     for start, expression in parts[1:]:
-        if _less(start, argument):
+        if less(start, argument):
             chosen = expression
-        elif not _less(argument, start) and argument != start:
+        elif not less(argument, start) and argument != start:
             raise NotClosed(f"whether {argument} exceeds {start} is not known")
         elif argument == start:
             chosen = expression
     return chosen
 
 
-def _less(a: Expr, b: Expr) -> bool:
+def in_order(points: Iterable[Expr]) -> list[Expr]:
+    """Different points from the left to the right. Raises NotClosed where that is open."""
+    return sorted(points, key=cmp_to_key(lambda a, b: -1 if less(a, b) else 1))
+
+
+def less(a: Expr, b: Expr) -> bool:
     """Whether a < b; False where they are equal. Raises NotClosed where that is open."""
     if a == b:
         return False
@@ -223,8 +228,8 @@ def _gap(difference: Expr) -> arb:
 
 
 def _larger(a: Expr, b: Expr) -> Expr:
-    return b if _less(a, b) else a
+    return b if less(a, b) else a
 
 
 def _smaller(a: Expr, b: Expr) -> Expr:
-    return a if _less(a, b) else b
+    return a if less(a, b) else b

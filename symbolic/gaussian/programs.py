@@ -36,6 +36,7 @@ class Program:
     """The steps, the numbers they use, and the polynomials in x among the registers."""
 
     expression: Expr
+    variable: Symbol
     numbers: tuple[Expr, ...]
     steps: tuple[Step, ...]
     result: int
@@ -101,14 +102,14 @@ class Program:
         for position in range(len(self.steps) - 1, -1, -1):
             step, target = self.steps[position], self.first + position
             if target in needed:
-                pair = self._shifted_exponential(step.left)
+                pair = self.shifted_exponential(step.left)
                 if step.operation in FUSED and pair is not None:
                     step = Step(FUSED[step.operation], *pair)
                 found.append((target, step))
                 needed |= {step.left, step.right}
         return found[::-1]
 
-    def _shifted_exponential(self, register: int) -> tuple[int, int] | None:
+    def shifted_exponential(self, register: int) -> tuple[int, int] | None:
         """(register of u, register of c) for c + e^u."""
         step = self._made_by(register)
         if step is None or step.operation != "add":
@@ -154,7 +155,7 @@ class _Compiler:
             for s in self.steps
         )
         polynomials = {final(register): p for register, p in self.polynomials.items()}
-        return Program(expression, tuple(self.numbers), steps, final(result), polynomials)
+        return Program(expression, self.x, tuple(self.numbers), steps, final(result), polynomials)
 
     def register(self, e: Expr) -> int:
         if e in self.known:

@@ -5,14 +5,18 @@ Source: Johansson (2018), Numerical integration in arbitrary-precision ball arit
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import pairwise
 from math import ceil
 
 from flint import acb, arb, ctx
+from sympy import Rational
 
 from varlaw.symbolic.gaussian.balls import NoEnclosure, ball
 from varlaw.symbolic.gaussian.domains import prove_finite
+from varlaw.symbolic.gaussian.endpoints import Endpoint
 from varlaw.symbolic.gaussian.parts import Part, Scale
+from varlaw.symbolic.gaussian.pieces import Piece
 
 LOW = 64  # bits, for bounds
 
@@ -36,7 +40,39 @@ def integral(
 
 
 def mean_on_part(part: Part, scale: Scale, goal: int) -> arb:
-    """E[f(Z); Z in the part], without its tails, with a radius near 2^-goal."""
+    """E[f(Z); Z in the part], without its tails, with a radius near 2^-goal.
+
+    Where f is not known to be finite, it may have a singularity at an end that is not cut off.
+    """
+    try:
+        return _mean(part, scale, goal)
+    except NoEnclosure:
+        inner, ends = _without_ends(part, scale)
+        if not ends:
+            raise
+    return _mean(inner, scale, goal) + sum((end.mean(scale, goal) for end in ends), arb(0))
+
+
+def _without_ends(part: Part, scale: Scale) -> tuple[Part, list[Endpoint]]:
+    """The part without the neighbourhoods of those ends that are not cut off."""
+    low, high = part.ends
+    width = Rational(1)
+    while not 3 * ball(width) < high - low:
+        width /= 2
+    piece, x = part.piece, part.program.variable
+    lower, upper, step = piece.lower, piece.upper, width * scale.deviation
+    ends = []
+    if part.left is None:
+        ends.append(Endpoint(piece.expression, x, lower, 1, width))
+        lower, low = lower + step, part.low + ball(width)
+    if part.right is None:
+        ends.append(Endpoint(piece.expression, x, upper, -1, width))
+        upper, high = upper - step, part.high - ball(width)
+    inner = Piece(lower, upper, piece.expression)
+    return replace(part, piece=inner, low=low, high=high), ends
+
+
+def _mean(part: Part, scale: Scale, goal: int) -> arb:
     base, stretch, length, origin, pace = _parameter(part, scale)
     cuts = [arb(0), arb(length)]
     peak = (-base / stretch).mid()

@@ -2,7 +2,8 @@
 
 from varlaw.symbolic.declarations import random_variable
 from varlaw.symbolic.derivation import Derivation, RuleError
-from varlaw.symbolic.gaussian.moment import Moment, NoMoment
+from varlaw.symbolic.gaussian.functions import NoMoment
+from varlaw.symbolic.gaussian.moment import Moment
 from varlaw.symbolic.strategy import gaussian_form
 from varlaw.symbolic.terms import Expectation
 

@@ -21,6 +21,7 @@ from sympy import (
     erfc,
     exp,
     log,
+    preorder_traversal,
     sign,
     sin,
     tanh,
@@ -29,7 +30,8 @@ from sympy import (
 
 from varlaw.symbolic.activation import Activation
 
-MOST_OPERATIONS = 150
+MOST_NODES = 300
+MOST_CANCELLED = 50  # nodes of what is brought to a common denominator, which is slow
 BOUNDED = (atan, cos, erf, erfc, sin, tanh)
 
 
@@ -42,11 +44,26 @@ def even_part(f: Expr, x: Symbol) -> Expr | None:
     >>> even_part(1 / x, x)
     """
     f = f.replace(_has_one_part, lambda node: node.written_out[0][1])
-    if f.count_ops() > MOST_OPERATIONS or not _tame(f, x):
+    if _nodes(f) > MOST_NODES or not tame(f, x):
         return None
-    half = (_turned(_turned(f) + _turned(f.subs(x, -x))) / 2).expand()
-    half = cancel(together(half))
-    return half if half.count_ops() < f.count_ops() else None
+    half = halved(f, x)
+    if _nodes(half) <= MOST_CANCELLED and any(_is_open(power) for power in half.atoms(Pow)):
+        half = cancel(together(half))
+    return half if _nodes(half) < _nodes(f) else None
+
+
+def _nodes(e: Expr) -> int:
+    return sum(1 for _ in preorder_traversal(e))
+
+
+def halved(f: Expr, x: Symbol) -> Expr:
+    """(f(x) + f(-x))/2, multiplied out, with as few different functions as is seen at once."""
+    return ((_turned(f) + _turned(f.subs(x, -x))) / 2).expand()
+
+
+def _is_open(power: Pow) -> bool:
+    """Whether it is a denominator that `_turned` does not bring to one form."""
+    return bool(power.exp.is_negative and power.free_symbols and _shifted(power.base) is None)
 
 
 def _has_one_part(node: Expr) -> bool:
@@ -54,35 +71,52 @@ def _has_one_part(node: Expr) -> bool:
 
 
 def _turned(f: Expr) -> Expr:
-    """Odd and even activations of -u as those of u."""
-    return f.replace(
-        lambda node: (
-            isinstance(node, Activation)
-            and node.parity is not None
-            and node.args[0].could_extract_minus_sign()
-        ),
-        lambda node: node.func(-node.args[0], *node.args[1:]) * (-1 if node.parity == "odd" else 1),
-    )
+    """Odd and even activations of -u, log(1 + e^-u) and 1/(1 + e^-u) by those of u."""
+    return f.replace(lambda node: _opposite(node) is not None, _opposite)
 
 
-def _tame(f: Expr, x: Symbol) -> bool:
+def _opposite(node: Expr) -> Expr | None:
+    match node:
+        case Activation() if node.parity is not None and node.args[0].could_extract_minus_sign():
+            mirrored = node.func(-node.args[0], *node.args[1:])
+            return -mirrored if node.parity == "odd" else mirrored
+        case Pow() if node.exp.is_Integer and node.exp.is_negative:
+            u = _shifted(node.base)
+            if u is not None and u.could_extract_minus_sign():
+                return (1 - 1 / (1 + exp(-u))) ** -node.exp
+        case log():
+            u = _shifted(node.args[0])
+            if u is not None and u.could_extract_minus_sign():
+                return u + log(1 + exp(-u))
+    return None
+
+
+def _shifted(e: Expr) -> Expr | None:
+    """u for 1 + e^u."""
+    if isinstance(e, Add) and len(e.args) == 2 and e.args[0] == 1 and isinstance(e.args[1], exp):
+        u: Expr = e.args[1].args[0]
+        return u
+    return None
+
+
+def tame(f: Expr, x: Symbol) -> bool:
     """Whether |f| is finite everywhere and at most like an exponential of |x|."""
     if not f.has_free(x) or f == x:
         return True
     match f:
         case Add() | Mul():
-            return all(_tame(part, x) for part in f.args)
+            return all(tame(part, x) for part in f.args)
         case Pow() if f.exp.is_Integer:
-            return _tame(f.base, x) and (f.exp > 0 or _bounded_below(f.base))
+            return tame(f.base, x) and (f.exp > 0 or _bounded_below(f.base))
         case exp():
             return f.args[0].is_polynomial(x) and not f.args[0].diff(x).has_free(x)
         case log():
-            return _tame(f.args[0], x) and _bounded_below(f.args[0])
+            return tame(f.args[0], x) and _bounded_below(f.args[0])
         case Abs() | Max() | Min() | sign():
-            return all(_tame(part, x) for part in f.args)
+            return all(tame(part, x) for part in f.args)
         case Activation() if not any(parameter.free_symbols for parameter in f.args[1:]):
-            return _tame(f.args[0], x) and all(_tame(g, y) for g, y in _sides(f))
-    return isinstance(f, BOUNDED) and _tame(f.args[0], x)
+            return tame(f.args[0], x) and all(tame(g, y) for g, y in _sides(f))
+    return isinstance(f, BOUNDED) and tame(f.args[0], x)
 
 
 def _sides(f: Activation) -> list[tuple[Expr, Symbol]]:

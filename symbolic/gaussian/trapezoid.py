@@ -197,17 +197,25 @@ def _verify(at: Line, function: Callable[[acb, bool], acb]) -> None:
     raise NotSuited("the function was not shown to be analytic in its strip")
 
 
-def mean_on_line(part: Part, scale: Scale, bits: int, size: int, guard: int) -> arb:
+def mean_on_line(
+    part: Part, scale: Scale, bits: int, size: int, guard: int, even: bool = False
+) -> arb:
     """E[f(Z)] on a part that is cut off on both sides, without the tails.
 
-    The error is nearly 2^-bits for a function of a size near 2^size. Raises NotSuited.
+    The error is nearly 2^-bits for a function of a size near 2^size. `even` says that f is, and
+    that the mean is 0. Raises NotSuited.
     """
     assert part.left is not None and part.right is not None
     half = arb(0.5)
-    at = line(part.program, scale, part.left, part.right, Weight(half, half), bits, size)
+    left, right = part.left, part.right
+    if even:
+        right = max(-left, right)
+        left = -right
+    at = line(part.program, scale, left, right, Weight(half, half), bits, size)
     with ctx.workprec(LOW):
         points = grid(at, bits, 1 / (2 * arb.pi()).sqrt())
-    values = grid_values(part.program, scale, points, half, partial(part.needed, bits + guard))
+    needed = partial(part.needed, bits + guard)
+    values = grid_values(part.program, scale, points, half, needed, even)
     result = sum(values, arb(0)) * points.step / (2 * arb.pi()).sqrt()
     if not result.is_finite():
         raise NoEnclosure(f"{part.program.expression} is not finite on the whole line")

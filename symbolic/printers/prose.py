@@ -26,12 +26,14 @@ _SIGNS = {
     ">=": r"\ge",
     "<=": r"\le",
     "!=": r"\neq",
+    "~=": r"\approx",
     "~": r"\sim",
     "**": "^",
     "*": r"\,",
 }
 _PIECE = re.compile(
-    r"->|>=|<=|!=|\*\*|[A-Za-z]{2,}(?:-[A-Za-z]{2,})+|[A-Za-z]+\d*|\d+(?:\.\d+)?|\s+|.", re.DOTALL
+    r"->|>=|<=|!=|~=|\*\*|[A-Za-z]{2,}(?:-[A-Za-z]{2,})+|[A-Za-z]+\d*|\d+(?:\.\d+)?|\s+|.",
+    re.DOTALL,
 )
 _SIGN = re.compile(r"[=^_\[\]<>*/+\d~]|->|sqrt|[a-z]\.[a-z]")
 _OPEN, _SHUT = "([{", ")]}"

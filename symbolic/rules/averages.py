@@ -8,7 +8,7 @@ from varlaw.symbolic.arrays import Entry
 from varlaw.symbolic.assumptions import Assumption, Kind
 from varlaw.symbolic.derivation import Outcome, RuleError, Used, rule
 from varlaw.symbolic.ranges import Range
-from varlaw.symbolic.sequences import Named, named
+from varlaw.symbolic.sequences import Named, Term, named
 from varlaw.symbolic.terms import Expectation, IndexSum, factors
 
 
@@ -50,7 +50,10 @@ def out_of_sums(state: Expr, used: Used) -> Expr:
 
 @rule("sums-to-one", "probabilities sum to 1", checker="sums-to-one")
 def sums_to_one(state: Expr, used: Used, of: Expr) -> Outcome:
-    """The sum of the values of a sequence that are declared to be probabilities."""
+    """The sum of all values of a sequence of probabilities, which is recorded as an assumption."""
+    if not isinstance(of, IndexSum) or not isinstance(of.summand, Term):
+        raise RuleError(f"not covered: {of} is not the sum of a sequence")
+    used.add(Assumption(Kind.SUMS_TO_ONE, (str(of.summand.args[0]),)))
     return Outcome(state.xreplace({of: Integer(1)}), certificate={"of": of})
 
 

@@ -1,13 +1,14 @@
-"""Rules of numbers: the digits of a constant, the root of an equation, where a slope is known."""
+"""Rules of numbers: the digits of a constant, the root of an equation, a map over some layers."""
 
 from flint import arb, ctx
-from sympy import Basic, Expr, Rational, Symbol
+from sympy import Basic, Expr, Integer, Rational, Symbol
 
 from varlaw.symbolic.derivation import Outcome, RuleError, Used, relation, rule
 from varlaw.symbolic.digits import truncated
 from varlaw.symbolic.gaussian.balls import NoEnclosure
 from varlaw.symbolic.gaussian.integrand import variable_of
 from varlaw.symbolic.gaussian.values import value_of
+from varlaw.symbolic.sequences import Term
 from varlaw.symbolic.terms import Expectation
 
 MORE = 12  # bits of room for the rounding of the last digit
@@ -52,6 +53,39 @@ def root(
     if found is None:
         raise RuleError(f"the digits of the root do not settle at {places} places")
     return Outcome(relation(unknown, found, "="), certificate={"unknown": unknown})
+
+
+@rule("march", "layer by layer, in digits", checker="march", equations=True)
+def march(
+    state: Expr,
+    used: Used,
+    previous: Term,
+    index: Symbol,
+    steps: int,
+    initial: Expr,
+    places: int = 15,
+) -> Outcome:
+    """u(t+1) = f(u(t)) from u(0) = initial: u(steps) by its digits, so many behind the point.
+
+    Computed here in floating point with room to spare, and enclosed by the checker.
+    """
+    small = Symbol("u", positive=True)
+    step = state.rhs.xreplace({previous: small})
+    if step.free_symbols != {small}:
+        raise RuleError(f"not covered: {state.rhs} holds more than {previous}")
+    value = initial.evalf(2 * places)
+    for _ in range(steps):
+        value = step.evalf(2 * places, subs={small: value})
+    if not value.is_Float:
+        raise RuleError(f"no digits: {state.rhs} has no value at {value}")
+    with ctx.workprec(int(2 * places * BITS)):
+        number = Rational(value)
+        found = truncated(arb(int(number.p)) / int(number.q), places)
+    if found is None:
+        raise RuleError(f"the digits do not settle at {places} places")
+    facts = {"previous": previous, "index": index, "steps": steps, "initial": initial}
+    head = state.lhs.xreplace({index: Integer(steps - 1)})
+    return Outcome(relation(head, found, "="), certificate=facts)
 
 
 def _record(state: Basic, used: Used) -> None:

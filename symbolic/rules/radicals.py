@@ -1,4 +1,4 @@
-"""Rules of radicals: roots and exponentials in one form, and correlations."""
+"""Rules of radicals: roots and exponentials in one form, correlations, points of a circle."""
 
 from sympy import (
     Basic,
@@ -12,8 +12,10 @@ from sympy import (
     asin,
     atan,
     cancel,
+    cos,
     exp,
     factor,
+    sin,
     sqrt,
     together,
 )
@@ -41,6 +43,15 @@ def _collected(e: Expr) -> Expr:
             rest.append(part)
     root = sqrt(factor(cancel(together(Mul(*inside)))))
     return Mul(*rest) * root * exp(factor(cancel(together(sum(exponent)))))
+
+
+@rule("circle", "sin^2 + cos^2 = 1", checker="circle")
+def circle(state: Expr, used: Used) -> Expr:
+    """Even powers of sines in terms of cosines, multiplied out."""
+    return state.replace(
+        lambda e: isinstance(e, Pow) and isinstance(e.base, sin) and e.exp.is_even,
+        lambda e: (1 - cos(e.base.args[0]) ** 2) ** (e.exp / 2),
+    ).expand()
 
 
 @rule("correlation", "in terms of the correlation", checker="correlation", equations=True)

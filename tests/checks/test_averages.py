@@ -47,6 +47,12 @@ def test_right_steps_pass_and_wrong_constants_and_powers_do_not(law: str, rule: 
     assert verdict(replace(right, after=right.after**2)) is Proof.REFUTED
 
 
+def test_that_a_sequence_sums_to_one_is_recorded() -> None:
+    right = step("loss-prior-bias", "sums-to-one")
+    assert {str(a) for a in right.assumptions} == {"q: sums to 1"}
+    assert verdict(replace(right, assumptions=frozenset())) is Proof.REFUTED
+
+
 @pytest.mark.parametrize(("law", "rule"), [r for r in RULES if "jensen" in r[1]])
 def test_jensen_the_wrong_way_round(law: str, rule: str) -> None:
     right = step(law, rule)

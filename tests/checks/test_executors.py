@@ -2,6 +2,10 @@
 
 import os
 import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -64,6 +68,52 @@ def test_a_process_that_is_killed_is_replaced(tmp_path: Path) -> None:
 def test_what_kills_its_process_again_and_again_is_given_up() -> None:
     found = done([Work(dies, "x", lost), *DOUBLES], 2)
     assert found == {0: "lost x"} | {k + 1: 2 * k for k in range(5)}
+
+
+MAIN = """
+import sys, time
+from pathlib import Path
+from varlaw.checks.executors import Work, results
+sys.path.insert(0, sys.argv[2])
+from test_executors import lasts, lost
+with results([Work(lasts, f"{sys.argv[1]}/{k}", lost) for k in (1, 2)], jobs=2) as found:
+    list(found)
+"""
+
+
+def lasts(path: str) -> None:
+    Path(path).write_text(str(os.getpid()), encoding="ascii")
+    time.sleep(120)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="processes have no parent to look for")
+def test_workers_end_with_the_process_that_started_them(tmp_path: Path) -> None:
+    here = str(Path(__file__).parent)
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([here, *sys.path])}
+    main = subprocess.Popen([sys.executable, "-c", MAIN, str(tmp_path), here], env=environment)
+    assert eventually(lambda: len([f for f in tmp_path.iterdir() if f.read_text()]) == 2)
+    workers = [int(file.read_text()) for file in tmp_path.iterdir()]
+    assert all(map(runs, workers))
+    main.kill()
+    main.wait()
+    assert eventually(lambda: not any(map(runs, workers)))
+
+
+def eventually(condition: Callable[[], bool]) -> bool:
+    for _ in range(300):
+        if condition():
+            return True
+        time.sleep(0.1)
+    return False
+
+
+def runs(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    status = Path(f"/proc/{pid}/stat")  # one that has ended may still be in the table
+    return not status.exists() or status.read_text().rpartition(")")[2].split()[0] != "Z"
 
 
 def test_an_error_is_an_error() -> None:

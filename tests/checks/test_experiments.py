@@ -23,8 +23,10 @@ from varlaw.checks.experiments import (
     measure_trial,
     plan,
 )
+from varlaw.checks.experiments.moments import exact
 from varlaw.checks.experiments.registry import Experiment
 from varlaw.checks.experiments.run import attempt
+from varlaw.checks.methods import Asymptotic, Bounded, ByVariance, Method, Quantile
 from varlaw.checks.report import Measurement
 from varlaw.checks.sampling import LAWS, stream
 from varlaw.checks.statistics import Verdict
@@ -60,13 +62,16 @@ ONE_LAW_OF_WEIGHTS = {
     "bert-identity-path-least": "is about BERT's truncated weights",
     "bert-identity-path-most": "is about BERT's truncated weights",
     "head-bert": "is about BERT's truncated weights",
+    "attention-bert": "is about BERT's truncated weights",
     "softmax-jacobian": "is about weights on a simplex",
+    "unnormalised-scaled": "with weights of any direction alike, layers are independent",
     "softmax-jacobian-uniform": "is about equal weights",
 }
 GAUSSIAN = {
     "depth-he-drift",
     "depth-he-fourth",
     "depth-he-spread",
+    "depth-linear-fourth",
     "relu-fourth",
     "relu-square",
     "relu-std",
@@ -78,6 +83,7 @@ GAUSSIAN = {
     "tanh-small",
 }
 CONTINUOUS = {  # with division by what is 0 for some discrete weights, as the std of a few units
+    "he-backward-chain",
     "norm-correlation",
     "norm-input-gradient",
     "norm-radial-gradient",
@@ -98,6 +104,10 @@ NORMAL_LOGITS = {
     "attention-correlated-mean",
     "attention-correlated-second",
     "attention-mup",
+    "logits-outside",
+    "loss-gpt2",
+    "loss-he-head",
+    "loss-small-head",
     "loss-delta",
     "loss-one-nat",
     "loss-saturated",
@@ -116,7 +126,7 @@ for entry in catalogue.entries().values():
         ONE_LAW_OF_WEIGHTS[entry.name] = "assumes Gaussian weights, or weights without atoms"
     if entry.name in NORMAL_LOGITS:
         ONE_LAW_OF_WEIGHTS[entry.name] = "assumes normal logits, or normal queries and keys"
-    if entry.name.startswith("nngp-"):
+    if entry.family == "kernels":
         ONE_LAW_OF_WEIGHTS[entry.name] = "speaks of jointly normal pre-activations"
     if entry.name.startswith(EXPONENTS):
         ONE_LAW_OF_WEIGHTS[entry.name] = "with signs every size is a power of the width exactly"
@@ -132,7 +142,7 @@ ZERO = {  # no factor changes a claim of 0, nor an exponent of 0
     "zero-gamma-before",
     "zero-last-layer-before",
 }
-LOOSE = {"loss-one-nat"}  # bounded by way of the mean of e^z
+LOOSE = {"loss-he-head", "loss-one-nat"}  # bounded by way of the mean of e^z
 QUICK = Settings(tolerance=0.02, error_rate=1e-3)
 TASKS = plan(catalogue.entries(), QUICK)
 FAMILY = {name: entry.family for name, entry in catalogue.entries().items()}
@@ -335,7 +345,7 @@ def test_a_keep_rate_lies_between_0_and_1(value: str) -> None:
 @pytest.mark.parametrize(
     ("law", "overrides", "why"),
     [
-        ("pre-norm-growth", {"l": 10**6}, "at most 100 layers, not 1000000"),
+        ("pre-norm-growth", {"l": 10**6}, "at most 1000 layers, not 1000000"),
         ("post-norm-decay", {"s2": "1e400"}, "not a usable number"),
         ("lecun", {"m": 10**12}, "over the budget"),
     ],
@@ -430,6 +440,17 @@ def test_what_is_not_finite_is_undecided_with_the_reason(bad: float) -> None:
     assert found.verdict is Verdict.UNDECIDED and "not a usable number" in found.why
 
 
+def test_more_replicates_than_can_be_kept_are_averaged() -> None:
+    def draw(rng: Any, replicates: int) -> Any:
+        return 1 + 25 * rng.standard_normal(replicates)
+
+    trial = Trial(draw, 1, 1, 625, {"2": 2})
+    found = measure_trial(replace(task("he"), alpha=0.01, budget=1 << 28), trial)
+    assert found.verdict is Verdict.VERIFIED and found.replicates < 1 << 25
+    medians = replace(trial, method=Quantile())  # of which an average has another one
+    assert "over the budget" in measure_trial(task("he", budget=1 << 28), medians).why
+
+
 def test_a_trial_is_judged() -> None:
     assert judged(trial_of(lambda x: x)).verdict is Verdict.VERIFIED
     assert judged(trial_of(lambda x: 1.1 * x, variance=1.21)).verdict is Verdict.REFUTED
@@ -444,6 +465,34 @@ def test_a_neighbour_that_cannot_be_refuted_makes_it_undecided() -> None:
 def test_between_the_bands_is_undecided() -> None:
     found = judged(trial_of(lambda x: 1.02 * x, variance=1.05), budget=1 << 19)
     assert found.verdict is Verdict.UNDECIDED and "neither" in found.why
+
+
+def test_a_law_of_the_limit_is_refuted_as_exact_at_width_8() -> None:
+    planned = task("post-norm-layernorm")
+    narrow = prepared(replace(planned, values=(*planned.values, ("d", 8))))[0]
+    assert float(narrow.claimed) == pytest.approx((1 + 0.5) ** -1.5)
+    assert measure_trial(planned, narrow).verdict is Verdict.REFUTED
+
+
+@pytest.mark.parametrize("method", [ByVariance(), Bounded(0.0, 4.0), Quantile(), Asymptotic()])
+def test_any_method_refutes_what_is_3_percent_off_and_doubts_what_is_not_finite(
+    method: Method,
+) -> None:
+    def draw(rng: Any, replicates: int) -> Any:
+        return 2 * rng.random(replicates)
+
+    right = Trial(draw, 1, 1, Fraction(1, 3), {"2": 2}, method=method)
+    planned = replace(task("he"), tolerance=0.01)
+    assert measure_trial(planned, right).verdict is Verdict.VERIFIED
+    for wrong in (1.03, 1 / 1.03):
+        found = measure_trial(planned, replace(right, claimed=exact(Fraction(wrong))))
+        assert found.verdict is Verdict.REFUTED
+
+    def overflown(rng: Any, replicates: int) -> Any:
+        return np.float16(65504) * (1 + draw(rng, replicates)).astype(np.float16)
+
+    found = measure_trial(planned, replace(right, draw=overflown))
+    assert found.verdict is Verdict.UNDECIDED and found.why and found.interval == method.kind
 
 
 def test_two_experiments_on_one_quantity_are_refused() -> None:

@@ -212,10 +212,25 @@ def test_over_the_budget_is_undecided_with_the_reason() -> None:
         assert reading.measured.verdict is Verdict.UNDECIDED
         assert "over the budget" in reading.measured.why
         assert reading.measured.claimed == 1
-    deep = sweep("pre-norm-growth", {"l": "1000"})
+    deep = sweep("pre-norm-growth", {"l": "1001"})
     assert {r.measured.why for r in deep.readings} == {
-        "not measured: experiments have at most 100 layers, not 1000"
+        "not measured: experiments have at most 1000 layers, not 1001"
     }
+
+
+def test_the_layers_of_a_net_of_a_thousand_are_decided() -> None:
+    found = sweep("depth-power", {"l": "1000", "c": "3/2"}, tolerance=0.05)
+    by_layers = [r.measured for r in found.readings if "mean over l layers" in r.measured.quantity]
+    assert len(by_layers) == 3
+    assert {m.verdict for m in by_layers} == {Verdict.VERIFIED}
+
+
+def test_a_larger_budget_decides_more() -> None:
+    few, more = (
+        sweep("he", {"m": "5"}, tolerance=TOLERANCE, budget=budget) for budget in (10**4, 10**8)
+    )
+    assert {r.measured.verdict for r in few.readings} == {Verdict.UNDECIDED}
+    assert {r.measured.verdict for r in more.readings} == {Verdict.VERIFIED}
 
 
 def test_a_limit_law_tells_its_fit() -> None:

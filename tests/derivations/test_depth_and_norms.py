@@ -103,7 +103,7 @@ def test_moments_of_a_layer_factor() -> None:
     assert [factor_moment(n, 2) for n in (1, 4)] == [6, Fraction(9, 4)]
     g = np.random.default_rng(5).standard_normal((3, 400_000))
     up, down = (2 * np.mean(np.maximum(part, 0) ** 2, axis=0) for part in (g, -g))
-    assert float(opposite_moment(3)) == pytest.approx(np.mean(up**2 * down**2), rel=0.05)
+    assert float(opposite_moment(3, 2, 2)) == pytest.approx(np.mean(up**2 * down**2), rel=0.05)
     assert float(factor_moment(3, 4)) == pytest.approx(np.mean(up**4), rel=0.1)
     logs = sum(np.log(np.where(s > 0, s, 1)) for s in (up, down))
     pair = 3 * (logs / 2 - ((up + down) / 2 - 1))
@@ -139,9 +139,8 @@ def test_a_factor_of_five_percent_leaves_the_tolerance(trial: Experiment) -> Non
     right, wrong = (
         trial.prepare(trial.weights[0], trial.defaults, given) for given in (law, broken)
     )
-    assert not isinstance(right, LimitTrial) and not isinstance(wrong, LimitTrial)
     rng = np.random.default_rng(7)
-    if float(right.claimed) != float(wrong.claimed):
+    if isinstance(right, LimitTrial) or float(right.claimed) != float(wrong.claimed):
         assert abs(float(wrong.claimed) / float(right.claimed) - 1) > 0.03
     else:
         first, second = right.draw(rng, 1000).mean(), wrong.draw(rng, 1000).mean()

@@ -145,7 +145,7 @@ def test_latex(varlaw: Run) -> None:
         (["--expr", "x +"], "ends too early"),
         (["--expr", "0"], "no gain keeps anything of it"),
         (["--expr", "exp(x^2)"], "grows too fast for the variance 1"),
-        (["--expr", "1/x"], "not known to be defined"),
+        (["--expr", "1/x"], "not known to be integrable"),
         (["relu", "--variance", "0"], "the variance 0 is not positive"),
         (["relu", "--variance", "-2"], "the variance -2 is not positive"),
         (["--all", "--variance", "0"], "the variance 0 is not positive"),

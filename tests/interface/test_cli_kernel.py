@@ -130,3 +130,8 @@ def test_refusals_in_a_line(varlaw: Run, arguments: list[str], message: str) -> 
     assert result.code == 2 and not result.out
     (line,) = result.err.splitlines()
     assert line.startswith("varlaw: ") and message in line
+
+
+def test_a_derivative_almost_everywhere_is_named_in_pairs_too(varlaw: Run) -> None:
+    lines = varlaw("kernel", "relu'(x)", "step'(x) + x", "--rho", "1/3").out.splitlines()
+    assert lines[0].endswith("correlation 1/3, derivative almost everywhere")

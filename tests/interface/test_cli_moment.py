@@ -11,7 +11,7 @@ from conftest import Run
 from sympy import Rational, Symbol, pi, sqrt
 
 import varlaw as vl
-from varlaw.symbolic.gaussian.moment import NoMoment
+from varlaw.symbolic.gaussian.functions import NoMoment
 from varlaw.symbolic.language import read
 
 
@@ -278,3 +278,9 @@ def test_the_steps_as_latex(varlaw):
 )
 def test_moments_without_steps(varlaw, arguments, message):
     assert message in varlaw("moment", *arguments, "--steps").refused()
+
+
+def test_a_zero_is_proved_or_said_not_to_be(varlaw: Run) -> None:
+    assert varlaw("moment", "selu(x)").out.splitlines()[1:] == ["  = 0"]
+    (_, line) = varlaw("moment", "sigmoid(x)^2 - tanh(x/2)^2/4 - 1/4").out.splitlines()
+    assert line.startswith("  within ") and line.endswith(" of 0 (not proved to be 0)")

@@ -112,11 +112,13 @@ def test_the_sets_of_assumptions_are_for_those_who_see_them(varlaw, engine):
 
 def test_options_reach_the_engine(varlaw, engine):
     made = engine(HE)
-    options = "--set m=512 --set n=3 --tolerance 0.02 --error-rate 1e-3 --seed 7 --jobs 2"
+    options = (
+        "--set m=512 --set n=3 --tolerance 0.02 --error-rate 1e-3 --seed 7 --budget 1e10 --jobs 2"
+    )
     assert varlaw("verify", "he", "lecun", "he", *options.split(), "--steps-only").code == 0
     assert made.called == {
         "names": ("he", "lecun"), "overrides": {"m": "512", "n": "3"}, "tolerance": 0.02,
-        "error_rate": 1e-3, "seed": 7, "jobs": 2, "steps_only": True, **UNASKED,
+        "error_rate": 1e-3, "seed": 7, "budget": 10**10, "jobs": 2, "steps_only": True, **UNASKED,
     }  # fmt: skip
 
 
@@ -125,7 +127,7 @@ def test_defaults(varlaw, engine):
     assert varlaw("verify").code == 0
     assert made.called == {
         "names": None, "overrides": {}, "tolerance": 0.01, "error_rate": 1e-6, "seed": 0,
-        "jobs": None, "steps_only": False, **UNASKED,
+        "budget": 5 << 29, "jobs": None, "steps_only": False, **UNASKED,
     }  # fmt: skip
 
 

@@ -30,7 +30,8 @@ from sympy import (
 from varlaw.symbolic.activations import hardshrink, hardtanh, relu, step
 from varlaw.symbolic.gaussian.balls import NoEnclosure, ball
 from varlaw.symbolic.gaussian.crossings import NotClosed, crossings, sign_of
-from varlaw.symbolic.gaussian.moment import NoMoment, moment
+from varlaw.symbolic.gaussian.functions import NoMoment
+from varlaw.symbolic.gaussian.moment import moment
 from varlaw.symbolic.gaussian.pieces import pieces_of
 
 x = Symbol("x", real=True)
@@ -63,6 +64,8 @@ ARGUMENTS = [
     x * (1 + erf(x / sqrt(2))) / 2,
     x / (1 + exp(-x)),
     cosh(x) - 2,
+    cosh(x) - 1 - x**2 / 3,
+    (exp(x) - 1 - x) * (x - 2),
     x**2 * exp(-x) * (x - 1),
     (x**2 - 2) ** 3 - 1,
     (x / 3 + 1) / (x**2 + x / 3 + 2) - Rational(1, 3),
@@ -106,6 +109,9 @@ def test_pieces_agree_with_the_function(argument: Expr) -> None:
     [
         ("|x^2 - 1|", lambda u: abs(u**2 - 1), [-1, 1]),
         ("max(x, x^2)", lambda u: max(u, u**2), [0, 1]),
+        ("relu(exp(x) - 1 - x)", lambda u: mp.exp(u) - 1 - u, [0]),
+        ("|x - sin(x)|", lambda u: abs(u - mp.sin(u)), [0]),
+        ("relu(x*tanh(x))", lambda u: u * mp.tanh(u), [0]),
         ("max(x, x^2, 1)", lambda u: max(u, u**2, 1), [-1, 1]),
         ("min(x, 1 - x, x^2)", lambda u: min(u, 1 - u, u**2), [0, 0.5, 0.618033988749894848204]),
         ("relu(exp(x) - 1)^2", lambda u: max(mp.exp(u) - 1, 0) ** 2, [0]),
@@ -148,7 +154,8 @@ def test_parameters() -> None:
 
 
 def test_refusals() -> None:
-    for argument in (sin(x), x**2 - t, exp(x) + t * x, x**13 - x - 1, exp(x) - x - 1):
+    touching = exp(x - sqrt(2)) - x + sqrt(2) - 1  # at a point that is not guessed
+    for argument in (sin(x), x**2 - t, exp(x) + t * x, x**13 - x - 1, touching):
         with pytest.raises(NotClosed):
             pieces_of(relu(argument), x)
     with pytest.raises(NotClosed, match="sign of"):

@@ -11,7 +11,8 @@ from varlaw.symbolic.gaussian.derivatives import (
     jumps,
     mean_derivative,
 )
-from varlaw.symbolic.gaussian.moment import NoMoment, moment
+from varlaw.symbolic.gaussian.functions import NoMoment
+from varlaw.symbolic.gaussian.moment import moment
 from varlaw.symbolic.gaussian.pieces import NotClosed, pieces_of
 
 x = Symbol("x", real=True)

@@ -465,3 +465,27 @@ def test_random_products(
         assert error <= mpmath.mpf(found.radius) + abs(expected) * mpmath.mpf("1e-18") + mpmath.mpf(
             "1e-20"
         )
+
+
+@pytest.mark.parametrize(
+    ("f", "precise"),
+    [
+        (SOFTPLUS, lambda z: mpmath.log(1 + mpmath.exp(z))),
+        (SOFTPLUS**2, lambda z: mpmath.log(1 + mpmath.exp(z)) ** 2),
+        (GELU_TANH, lambda z: z * (1 + mpmath.tanh(mpmath.sqrt(2 / mpmath.pi)
+                                                   * (z + mpmath.mpf(8943) / 200000 * z**3))) / 2),
+        (tanh(x) ** 2 + x, lambda z: mpmath.tanh(z) ** 2 + z),
+    ],
+    ids=["softplus", "softplus^2", "gelu_tanh", "tanh^2 + x"],
+)  # fmt: skip
+def test_many_digits_at_mean_zero(f: Expr, precise: Callable[[Any], Any]) -> None:
+    # the trapezoid rule, whose error here is below exp(-2 pi 1.2/h)
+    with mpmath.workdps(320):
+        h = mpmath.mpf(1) / 90
+        value = h * mpmath.fsum(precise(k * h) * mpmath.npdf(k * h) for k in range(-3430, 3431))
+        assert abs(mpmath.mpf(expectation(whole(f), digits=305).digits) - value) < 1e-303
+
+
+def test_an_odd_part_that_diverges_is_not_dropped() -> None:
+    with pytest.raises(NoEnclosure):
+        expectation(whole(tanh(x) ** 2 + 1 / x), digits=305)

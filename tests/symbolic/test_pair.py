@@ -10,7 +10,7 @@ from scipy import special
 from sympy import N, Rational, Symbol
 
 from varlaw.symbolic.gaussian.closed import Divergent
-from varlaw.symbolic.gaussian.moment import NoMoment
+from varlaw.symbolic.gaussian.functions import NoMoment
 from varlaw.symbolic.gaussian.pair import PairMoment, pair_moment
 from varlaw.symbolic.language import read
 from varlaw.symbolic.language_text import typed

@@ -8,7 +8,8 @@ from sympy import Integer, Rational, Symbol, erfc, exp, gamma, log, pi, sqrt
 
 from varlaw.symbolic.activations import celu, elu, leaky_relu, relu, relu_k, step
 from varlaw.symbolic.gaussian.closed import Divergent, closed_form
-from varlaw.symbolic.gaussian.moment import NoMoment, moment
+from varlaw.symbolic.gaussian.functions import NoMoment
+from varlaw.symbolic.gaussian.moment import moment
 from varlaw.symbolic.gaussian.pieces import NotClosed
 from varlaw.symbolic.language import read
 

@@ -4,7 +4,8 @@ import mpmath as mp
 import pytest
 from random_moments import Case, cases
 
-from varlaw.symbolic.gaussian.moment import NoMoment, moment
+from varlaw.symbolic.gaussian.functions import NoMoment
+from varlaw.symbolic.gaussian.moment import moment
 
 
 def check(case: Case) -> None:

@@ -13,7 +13,8 @@ from varlaw.symbolic.activations import (
     softsign,
 )
 from varlaw.symbolic.gaussian.closed import closed_form
-from varlaw.symbolic.gaussian.moment import NoMoment, moment
+from varlaw.symbolic.gaussian.functions import NoMoment
+from varlaw.symbolic.gaussian.moment import moment
 from varlaw.symbolic.gaussian.pieces import NotClosed, pieces_of
 from varlaw.symbolic.gaussian.symmetry import even_part
 

@@ -147,14 +147,24 @@ def test_comments_and_several_declarations_in_a_line() -> None:
 
 
 @pytest.mark.parametrize(
-    "line", ["z ~", "3 ~ N(0, 1)", "z ~ 4", "x = x + 1", "what is this", "a, b > 0", "f(x) = 2"]
+    "line",
+    [
+        "z ~",
+        "z ~ Q(1)",
+        "3 ~ N(0, 1)",
+        "z ~ 4",
+        "x = x + 1",
+        "what is this",
+        "a, b > 0",
+        "f(x) = 2",
+    ],
 )
 def test_lines_that_declare_nothing_are_told(line: str) -> None:
     assert [text for text, _ in read_context([line]).problems] == [line]
 
 
 @pytest.mark.parametrize(
-    "law", ["Q(1)", "N(0, 1, 2, 3)", "N(0, -1)", "U(2, 1)", "Bernoulli(2)", "N(0, var=1, var=2)"]
+    "law", ["N(0, 1, 2, 3)", "N(0, -1)", "U(2, 1)", "Bernoulli(2)", "N(0, var=1, var=2)"]
 )
 def test_laws_that_are_none_leave_the_link_undecided(law: str) -> None:
     assert str(judged("E[z^2] = 1", f"z ~ {law}").verdict) == "undecided"

@@ -73,6 +73,7 @@ HOSTILE = {
     "parentheses": "\\(",
     "unclosed environments": "\\begin{equation} x = 1\n",
     "unclosed paragraphs": "\\begin{equation} x = 1\n\n",
+    "texts": "$\\text{ a",
     "all openers": "\\[ $$ \\( \\begin{align} $\\x\n",
     "openers in items": "- \\[ x\n",
     "quotes": ">",
@@ -101,7 +102,10 @@ HOSTILE = {
 @pytest.mark.parametrize("suffix", [".md", ".tex", ".txt"])
 @pytest.mark.parametrize("piece", HOSTILE.values(), ids=HOSTILE)
 def test_time_is_linear(piece: str, suffix: str) -> None:
-    """Four times the text takes about four times as long; a square would take sixteen."""
+    """Four times the text takes about four times as long; a square would take sixteen.
+
+    One of three tries counts: other work on the machine spoils some.
+    """
 
     def seconds(length: int) -> float:
         data = (piece * (length // len(piece) + 1)).encode()
@@ -109,7 +113,10 @@ def test_time_is_linear(piece: str, suffix: str) -> None:
         read_document("x", data, suffix=suffix)
         return time.process_time() - start
 
-    assert seconds(40_000) < max(9 * seconds(10_000), 0.2)
+    def linear() -> bool:
+        return seconds(40_000) < max(9 * seconds(10_000), 0.2)
+
+    assert linear() or linear() or linear()
 
 
 def test_what_follows_a_list_that_is_too_deep_is_read() -> None:

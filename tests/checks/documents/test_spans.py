@@ -37,6 +37,8 @@ def texts(text: str, suffix: str = ".md") -> list[str]:
         ),
         (r"\$5 and $x$ and \\$y$", ["x", "y"]),
         (r"$a \$ b$", [r"a \$ b"]),
+        (r"$a \text{ if $b$ or $c$}$, $d$", [r"a \text{ if $b$ or $c$}", "d"]),
+        (r"$a \text{ if$ unclosed", [r"a \text{ if"]),
         (r"\[ a \\[2pt] b \]", [r" a \\[2pt] b "]),
         ("$$$$ and $$ $$ and \\(\\)", []),
         (r"\newcommand{\R}{$x$} $y$", ["y"]),

@@ -1,0 +1,174 @@
+"""Limits and growth: f(n) -> L and f(n) ~ g(n) as n grows, for powers, exponentials, logarithms.
+
+The limit is found by Gruntz's algorithm (1996, On computing limits in a symbolic manipulation
+system), which decides for such functions, and nothing rests on it alone: enclosures of the function
+at huge arguments have to come ever closer to it.
+"""
+
+from collections.abc import Mapping
+from fractions import Fraction
+from functools import partial
+from itertools import pairwise
+from typing import Any
+
+from flint import arb, ctx
+from sympy import Add, Dummy, Expr, Integer, Mul, Pow, Rational, Symbol, exp, limit, log, oo
+from sympy.core.numbers import Exp1, Pi
+
+from varlaw.checks.claims.compare import Finding, Number, against_literal
+from varlaw.checks.claims.context import Context
+from varlaw.checks.claims.distributions import Enclosure
+from varlaw.checks.claims.functions import NoValue
+from varlaw.checks.claims.identities import equal
+from varlaw.checks.claims.literals import literal_of
+from varlaw.checks.claims.probability import algebra_of, different, settled
+from varlaw.checks.claims.symbolic import names_of
+from varlaw.checks.statistics import Verdict
+from varlaw.symbolic.formulas.tree import Head, Node
+from varlaw.symbolic.gaussian.balls import NoEnclosure, ball
+from varlaw.symbolic.language_text import typed
+
+RULE = "limit, with enclosures"
+COVERED = (Add, Mul, Pow, Symbol, Rational, Exp1, Pi, exp, log)
+POWERS = (4, 16, 64)  # of ten: where a function is looked at
+BITS = 2048
+SCALES = (Rational(1, 50), 1, 2, 50)  # of other names
+NEAR = Fraction(1, 100)  # of the limit, at the largest argument
+NOTHING = arb(10) ** -30
+LARGE = 100
+
+
+def limit_node(left: Node, sign: str, right: Node) -> tuple[Node, str] | None:
+    r"""(f, n) where a link is \lim_{n\to\infty} f(n) = a number, else None."""
+    if left.head is not Head.LIMIT or sign not in ("=", "~=") or names_of(right):
+        return None
+    body, variable, where = left.parts
+    name = variable.text
+    if where.head is not Head.INFINITY or names_of(body) != {name}:
+        return None
+    return body, name
+
+
+def tends(left: Node, sign: str, right: Node, name: str, context: Context) -> Finding:
+    """The verdict on `left -> right` or `left ~ right` as the name goes to infinity."""
+    context = settled(context)
+    if sign == "->":
+        if name in names_of(right):
+            raise NoValue(f"a limit that depends on {name}")
+        endless = _infinite(right)
+        if endless is not None:
+            return _to(_limit(_value(left, name, context)), endless)
+        found = _limit(_value(left, name, context))
+        literal = literal_of(right)
+        if literal is not None and not literal.whole and found.is_finite and not found.free_symbols:
+            return against_literal(Number(None, lambda: ball(found), lambda: found), literal, "=")
+        return _to(found, _value(right, name, context))
+    scale = _value(right, name, context)
+    if not scale.has(VARIABLE):
+        raise NoValue(f"it says nothing of how {name} counts")
+    ratio = _limit(_value(left, name, context) / scale)
+    told = f"the ratio tends to {typed(ratio)}"
+    if ratio == 1:
+        return Finding(Verdict.VERIFIED, "", told, RULE)
+    if ratio in (0, oo, -oo) or ratio.is_negative:
+        return Finding(Verdict.REFUTED, "", told, RULE)
+    if scale.as_coeff_Mul()[0] == 1 and ratio.is_positive:
+        return Finding(Verdict.VERIFIED, "", f"as growth: {told}", RULE)
+    if _differ(ratio, Integer(1)):
+        return Finding(Verdict.REFUTED, "", told, RULE)
+    return Finding(Verdict.UNDECIDED, "", told, RULE)
+
+
+VARIABLE = Dummy("n", positive=True)
+
+
+def _infinite(node: Node) -> Expr | None:
+    if node.head is Head.NEGATIVE and _infinite(node.parts[0]) is not None:
+        return -oo
+    return oo if node.head is Head.INFINITY else None
+
+
+def _to(found: Expr, claimed: Expr) -> Finding:
+    value = typed(found)
+    if found == claimed or (found.is_finite and claimed.is_finite and equal(found, claimed)):
+        return Finding(Verdict.VERIFIED, value, "", RULE)
+    if not (found.is_finite and claimed.is_finite) or _differ(found, claimed):
+        return Finding(Verdict.REFUTED, value, "another limit", RULE)
+    return Finding(Verdict.UNDECIDED, value, "", RULE)
+
+
+def _differ(a: Expr, b: Expr) -> bool:
+    """Whether two expressions differ for certain, at some values of their names."""
+    if a.free_symbols | b.free_symbols:
+        return bool(different(a, b))
+    try:
+        return not (ball(a) - ball(b)).contains(0)
+    except NoEnclosure:
+        return False
+
+
+def _value(side: Node, name: str, context: Context) -> Expr:
+    """A side as a function of the variable. Raises NoValue for one that is not covered."""
+    algebra = algebra_of(context, side)
+    found = algebra.expression(side)
+    if algebra.hidden or not all(isinstance(part, COVERED) for part in _nodes(found)):
+        raise NoValue("limits are decided for powers, exponentials and logarithms only")
+    return found.xreplace({s: VARIABLE for s in found.free_symbols if s.name == name})
+
+
+def _nodes(found: Expr) -> list[Any]:
+    waiting, seen = [found], []
+    while waiting:
+        seen.append(waiting.pop())
+        waiting += seen[-1].args
+    return seen
+
+
+def _limit(f: Expr) -> Expr:
+    """The limit, confirmed by enclosures. Raises NoValue where none is found or confirmed."""
+    if not f.has(VARIABLE):
+        return f
+    try:
+        found = limit(f, VARIABLE, oo)
+    except (NotImplementedError, ValueError) as error:
+        raise NoValue("no limit was found") from error
+    if found not in (oo, -oo) and (found.has(VARIABLE, oo) or not found.is_finite):
+        raise NoValue("no limit was found")
+    others = sorted(f.free_symbols - {VARIABLE}, key=str)
+    if not all(symbol.is_positive for symbol in others):
+        raise NoValue("limits are decided for positive names only")
+    for scale in SCALES:
+        point = {s: scale * Rational(k + 2, k + 3) for k, s in enumerate(others)}
+        if not _confirmed(f.xreplace(point), found.xreplace(point)):
+            raise NoValue(f"{typed(found)} was found, but is neared too slowly to confirm it")
+    return found
+
+
+def _confirmed(f: Expr, found: Expr) -> bool:
+    """Whether enclosures at huge arguments come ever closer to the limit."""
+    try:
+        with ctx.workprec(BITS):
+            if found in (oo, -oo):
+                sign = 1 if found is oo else -1
+                first, *more = [sign * ball(f.xreplace(at)) for at in _places()]
+                return bool(
+                    first > 0
+                    and all(b > 2 * a for a, b in pairwise([first, *more]))
+                    and more[-1] > LARGE
+                )
+            goal = ball(found)
+            gaps = [arb((ball(f.xreplace(at)) - goal).abs_upper()) for at in _places()]
+            nearer = all(b < NOTHING or 2 * b < a for a, b in pairwise(gaps))
+            scale = arb(1) if goal.contains(0) else arb(goal.abs_lower())
+            return bool(nearer and gaps[-1] * NEAR.denominator < scale)
+    except NoEnclosure:
+        return False
+
+
+def _places() -> list[Mapping[Expr, Expr]]:
+    """Huge arguments, as numbers that are enclosed and never multiplied out."""
+    return [{VARIABLE: Enclosure(partial(_ten_to, power))} for power in POWERS]
+
+
+def _ten_to(power: int) -> arb:
+    return arb(10) ** power

@@ -1,0 +1,184 @@
+"""How what stands at a place of a document was read, with what it was judged, and why so."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from varlaw.checks.claims.checking import Placed, Reader, declared, macros_of
+from varlaw.checks.claims.context import Context
+from varlaw.checks.claims.definitions import Definitions, free_names, gathered
+from varlaw.checks.claims.findings import Note, Spot
+from varlaw.checks.claims.functions import CONSTANTS
+from varlaw.checks.claims.identities import positive_by_custom
+from varlaw.checks.claims.verdict import Judgement
+from varlaw.checks.claims.workers import judge
+from varlaw.checks.documents.configuration import Configuration
+from varlaw.checks.documents.ignoring import ignores
+from varlaw.checks.documents.span import Document
+from varlaw.symbolic.formulas import Node, plain, show
+from varlaw.symbolic.formulas.tree import Head
+
+MOST_SHOWN = 3  # definitions of one name
+HINTS = (  # a part of a reason, and what would make the link decidable
+    ("nothing random is declared", "say what is random: varlaw: z ~ N(0, 1)"),
+    ("is not declared", "declare it, as random (varlaw: x ~ N(0, 1)) or as a number (x > 0)"),
+    (": not declared", "declare these, as numbers (varlaw: x > 0) or with their values"),
+    ("a definition or an assumption", "say what the name stands for: varlaw: name = formula"),
+    ("a condition on its names", "give the names values, or say their signs: varlaw: x > 0"),
+    ("another value of a name", "say what the name stands for: varlaw: name = formula"),
+    ("an arrow", "claim it: varlaw: claim f(n) -> L as n -> oo"),
+    ("asymptotic relation", "declare it (varlaw: z ~ N(0, 1)) or claim it (f ~ g as n -> oo)"),
+    ("say which are positive", "say so: varlaw: x > 0"),
+    ("depends on moments that are not declared", "declare them: varlaw: x[i] ~ iid(m4 = k)"),
+    ("whose range is not declared", "say it: varlaw: i = 1..n"),
+)
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What is known of a stretch; `facts` are lines with their titles."""
+
+    spot: Spot
+    title: str
+    text: str
+    facts: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class Spotted:
+    """A place that is asked about: a line, perhaps of a notebook's cell, perhaps a column."""
+
+    line: int
+    column: int | None = None
+    cell: int | None = None
+
+    def inside(self, spot: Spot) -> bool:
+        """Whether the place is in a stretch."""
+        if not spot.line <= self.line <= spot.end_line:
+            return False
+        if self.column is None:
+            return True
+        here = (self.line, self.column)
+        return (spot.line, spot.column) <= here < (spot.end_line, spot.end_column)
+
+
+def explain(
+    document: Document, configuration: Configuration, at: Spotted
+) -> tuple[list[Explanation], list[int]]:
+    """What stands at a place, in order, and all lines on which something stands.
+
+    Raises ValueError for a configured declaration that is not understood.
+    """
+    reader = Reader(document, macros_of([document], configuration), declared(configuration))
+    reader.read()
+    findings = reader.findings()
+    stretches = [_spot(one) for one in reader.chains]
+    wanted = frozenset(k for k, spot in enumerate(stretches) if at.inside(spot))
+    (judged,) = judge([reader.task(wanted)])
+    definitions = gathered(reader.task().defining())
+    found = [
+        explanation
+        for place in sorted(wanted)
+        for explanation in _links(reader.chains[place], judged[place], definitions.at(place), at)
+    ]
+    for title, notes in (
+        ("not read", findings.unread),
+        ("problem", findings.problems),
+        ("ignored", reader.ignored),
+    ):
+        found += [_note(title, note) for note in notes if at.inside(note.spot)]
+    declarations = [
+        (remark.text, reader.spot(remark.start, remark.end))
+        for remark in document.remarks
+        if not ignores(remark)
+    ]
+    found += [
+        Explanation(spot, "declaration", text) for text, spot in declarations if at.inside(spot)
+    ]
+    found += [
+        Explanation(spot, "no claim", "", (("read as", show(node)), ("why", "it has no relation")))
+        for node, spot in reader.bare
+        if at.inside(spot)
+    ]
+    notes = (*findings.unread, *findings.problems, *reader.ignored)
+    spots = [*stretches, *(note.spot for note in notes)]
+    spots += [spot for _, spot in (*reader.bare, *declarations)]
+    found.sort(key=lambda one: (one.spot.line, one.spot.column))
+    return found, sorted({spot.line for spot in spots})
+
+
+def _spot(one: Placed) -> Spot:
+    return one.stretch(one.chain.sides[0].start, one.chain.sides[-1].end)
+
+
+def _note(title: str, note: Note) -> Explanation:
+    return Explanation(note.spot, title, "", (("why", note.message),))
+
+
+def _links(
+    one: Placed, judged: list[Judgement], known: Definitions, at: Spotted
+) -> Iterator[Explanation]:
+    for judgement in judged:
+        link = one.link(judgement)
+        if at.inside(link.spot):
+            title = str(judgement.verdict or "no claim")
+            facts = tuple(_facts(judgement, one.context, known))
+            yield Explanation(link.spot, title, link.text, facts)
+
+
+def _facts(one: Judgement, context: Context, known: Definitions) -> Iterator[tuple[str, str]]:
+    """How it was read, what was known, how it was judged, and what would help."""
+    yield "read as", f"{show(one.left)} {one.sign} {show(one.right)}"
+    names = sorted(_names(context, one.left, one.right))
+    yield from (("declared", told) for name in names for told in _declarations(name, context))
+    for name in names:
+        for value in known.of(name)[:MOST_SHOWN]:
+            yield "defined", f"{name} = {show(value)}"
+    if taken := _taken([name for name in names if not known.of(name)], context):
+        yield "taken as", taken
+    if one.value:
+        yield "value", one.value
+    if one.rule:
+        yield "judged by", one.rule
+    if one.reason:
+        yield "why", one.reason
+    if hint := next((hint for part, hint in HINTS if part in one.reason), ""):
+        yield "to decide it", hint
+
+
+def _names(context: Context, *sides: Node) -> set[str]:
+    """The names in some formulas; of declared arrays, those without indices."""
+    free = set().union(*map(free_names, sides))
+    return {
+        node.text if context.variable(node.text) or context.family(node.text) else plain(node)
+        for side in sides
+        for node in side.walk()
+        if node.head is Head.NAME and plain(node) in free
+    }
+
+
+def _declarations(name: str, context: Context) -> Iterator[str]:
+    if (variable := context.variable(name)) is not None:
+        yield f"{_indexed(name, variable.indices)} ~ {show(variable.law)}"
+    if (family := context.family(name)) is not None:
+        yield f"{_indexed(name, family.indices)} = {show(family.value)}"
+    if (value := context.value(name)) is not None:
+        yield f"{name} = {show(value)}"
+    if (extreme := context.extreme(name)) is not None:
+        yield f"{name} {'minimises' if extreme[0] > 0 else 'maximises'} {show(extreme[1])}"
+
+
+def _indexed(name: str, indices: tuple[str, ...]) -> str:
+    return f"{name}[{', '.join(indices)}]" if indices else name
+
+
+def _taken(names: list[str], context: Context) -> str:
+    """What is assumed of the names that nothing is declared of but their signs."""
+    signs = dict(context.signs)
+    told = []
+    for name in names:
+        if name in CONSTANTS or any(_declarations(name, context)):
+            continue
+        above = signs.get(name, positive_by_custom(name))
+        how = "declared" if name in signs else "by custom" if above else "as nothing is declared"
+        told.append(f"{name} {'positive' if above else 'real'} ({how})")
+    return ", ".join(told)

@@ -1,0 +1,131 @@
+"""Integrals up to a point where a function is not analytic: a logarithm, a root or a pole there.
+
+With u the distance from the point, u = w exp(-s) makes of it a smooth integrand for s > 0. It is
+cut off where a bound on its growth leaves nothing to speak of. For the bound, an argument g that
+vanishes at the point with its first m - 1 derivatives is u^m g^(m)(xi)/m!, xi between them.
+"""
+
+from dataclasses import dataclass
+from math import factorial, log
+
+from flint import acb, arb, ctx
+from sympy import Dummy, Expr, Integer, Pow, Rational, S, Symbol, exp, expand
+from sympy import log as logarithm
+
+from varlaw.symbolic.gaussian.balls import Located, NoEnclosure, ball
+from varlaw.symbolic.gaussian.domains import prove_finite
+from varlaw.symbolic.gaussian.growth import Growth
+from varlaw.symbolic.gaussian.parts import Scale
+from varlaw.symbolic.gaussian.pieces import Piece
+from varlaw.symbolic.gaussian.programs import program
+
+MOST_ORDER = 4
+DOUBLINGS = 6
+LOW = 64  # bits, for bounds
+
+
+class Between(Located):
+    """A derivative of a function somewhere on a ball: (derivative, x, low, high)."""
+
+    is_real = True
+    is_number = True
+    is_commutative = True
+
+    @property
+    def free_symbols(self) -> set[Symbol]:
+        return set()
+
+    def enclosure(self) -> arb:
+        slope, x, low, high = self.args
+        return program(slope, x).on_reals()(ball(low).union(ball(high)))
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """An end of a piece of f, which lies on the given side of it (1: above, -1: below)."""
+
+    f: Expr
+    x: Symbol
+    point: Expr
+    side: int
+    width: Rational  # in standard deviations
+
+    def mean(self, scale: Scale, goal: int) -> arb:
+        """E[f(Z); Z within `width` of the point], with a radius near 2^-goal."""
+        s = Dummy("s", real=True)
+        span = scale.deviation * self.width
+        last, tail = self._cut(s, span, goal)
+        t = (self.point - scale.mean) / scale.deviation + self.side * self.width * exp(-s)
+        # multiplied out, so that nothing cancels near the point where f is made of polynomials
+        function = self._moved(span * exp(-s))
+        code = program(function * exp(-(t**2) / 2 - s), s)
+        with ctx.extraprec(round(MOST_ORDER * last / log(2))):
+            prove_finite(code, Piece(S.Zero, Integer(last), function), arb(0), arb(last), ctx.prec)
+            on_complexes = code.on_complexes()
+            value = acb.integral(
+                on_complexes, acb(0), acb(last), abs_tol=arb(2) ** -(goal + 2), rel_tol=0
+            )
+        if not value.is_finite() or not value.imag.contains(0):
+            raise NoEnclosure(f"{self.f} is not known to be finite and real near {self.point}")
+        unit = ball(self.width) / (2 * arb.pi()).sqrt()
+        return (value.real + tail * arb(0, 1)) * unit
+
+    def _moved(self, u: Expr) -> Expr:
+        """f at the distance u from the point, with polynomials multiplied out."""
+
+        def multiplied_out(node: Expr) -> Expr:
+            argument = node.args[0].subs(self.x, self.point + self.side * u)
+            inner = expand(argument) if node.args[0].is_polynomial(self.x) else argument
+            return node.func(inner, *node.args[1:])
+
+        singular = {node: multiplied_out(node) for node in singular_nodes(self.f, self.x)}
+        return self.f.xreplace(singular).subs(self.x, self.point + self.side * u)
+
+    def _cut(self, s: Symbol, span: Expr, goal: int) -> tuple[int, arb]:
+        """(where to end, bound on the integral of |f(..)| exp(-s) beyond)."""
+        last = round(goal * log(2)) + 8
+        for _ in range(DOUBLINGS):
+            with ctx.workprec(2 * LOW + round(MOST_ORDER * last / log(2))):
+                bounded = self._bounded(span * exp(-s), span * exp(-Rational(last)))
+                growth = Growth(program(bounded * exp(-s), s), arb(0), arb(1), arb(last))
+                rate = growth.result.most
+                if rate is not None:
+                    slope = rate.k.max(arb(0)) / last + rate.b + 2 * rate.a * last
+                    if rate.a <= 0 and slope < 0:
+                        tail = arb((rate.log_at(arb(last)).exp() / -slope).upper())
+                        if tail < arb(2) ** -goal:
+                            return last, tail
+            last *= 2
+        raise NoEnclosure(
+            f"{self.f} is not known to be integrable near {self.point}: its expectation may be "
+            "infinite or undefined"
+        )
+
+    def _bounded(self, u: Expr, farthest: Expr) -> Expr:
+        """f for a bound, with the arguments that vanish at the point as powers of u."""
+        known = {}
+        for node in singular_nodes(self.f, self.x):
+            g, order = node.args[0], 0
+            slope = g
+            while order <= MOST_ORDER and _vanishes(slope.subs(self.x, self.point)):
+                slope, order = slope.diff(self.x), order + 1
+            if order:
+                far, y = self.point + self.side * farthest, Dummy("y", real=True)
+                value = Between(slope.xreplace({self.x: y}), y, self.point, far) / factorial(order)
+                known[node] = node.func(value * (self.side * u) ** order, *node.args[1:])
+        return self.f.xreplace(known).subs(self.x, self.point + self.side * u)
+
+
+def singular_nodes(f: Expr, x: Symbol) -> list[Expr]:
+    """Logarithms, and powers other than whole positive ones."""
+    return [
+        node
+        for node in f.atoms(Pow, logarithm)
+        if node.args[0].has_free(x)
+        and not (isinstance(node, Pow) and node.exp.is_Integer and node.exp > 0)
+    ]
+
+
+def _vanishes(value: Expr) -> bool:
+    """Whether a number is zero; what is not seen to be is not taken for it."""
+    return bool(value.is_zero or value.expand().is_zero)

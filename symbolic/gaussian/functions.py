@@ -1,0 +1,57 @@
+"""Functions of one Gaussian variable, from texts and from expressions."""
+
+from collections.abc import Iterable
+
+from sympy import Expr, Symbol
+
+from varlaw.symbolic.activation import Activation
+from varlaw.symbolic.language import Text, free_names, read_function
+from varlaw.symbolic.language_functions import at_number, function_named
+
+
+class NoMoment(ValueError):
+    """A moment does not exist, or cannot be found; the message says why."""
+
+
+def function_read(
+    function: Text,
+    variable: str | None = None,
+    positive: Iterable[str] = (),
+    notes: list[str] | None = None,
+) -> tuple[Expr, Symbol]:
+    """The function, and its variable as a real symbol.
+
+    `notes` gets what else is to be known of it, such as that a derivative is the one almost
+    everywhere. Raises ReadingError for a text, NoMoment for a variable that is not real.
+    """
+    if not isinstance(function, Expr):
+        return read_function(str(function), variable, positive=positive, notes=notes)
+    free = {symbol.name: symbol for symbol in function.free_symbols}
+    wanted = variable or next((n for n in ("x", "z", *free) if n in free), "x")
+    x = Symbol(wanted, real=True)
+    if wanted not in free:
+        return function, x
+    if not free[wanted].is_commutative or any(
+        declared is not None for declared in (free[wanted].is_negative, free[wanted].is_integer)
+    ):
+        raise NoMoment(f"{wanted} is declared to be something that no Gaussian variable is")
+    return function.subs(free[wanted], x), x
+
+
+def function_of(
+    text: Text,
+    variable: str | None = None,
+    positive: Iterable[str] = (),
+    notes: list[str] | None = None,
+) -> tuple[Expr, Symbol]:
+    """As `function_read`, the name of an activation alone being the activation of x."""
+    alone = isinstance(text, str) and len(text) > 1 and text.isidentifier() and text != variable
+    if alone and free_names(text):
+        text = f"{function_named(str(text)).name}({variable or 'x'})"
+    f, x = function_read(text, variable, positive, notes)
+    return at_numbers(f), x
+
+
+def at_numbers(expression: Expr) -> Expr:
+    """The expression with the activations of numbers written out."""
+    return expression.replace(lambda node: isinstance(node, Activation), at_number)

@@ -1,0 +1,102 @@
+"""Numbers of laws that introductions and libraries state, by quadrature or by hand."""
+
+import mpmath
+import pytest
+from mpmath import exp, mpf, sqrt, tanh
+
+from varlaw.derivations.catalogue import find
+from varlaw.symbolic.sequences import Term
+
+
+def sigmoid(x):
+    return 1 / (1 + exp(-x))
+
+
+def elu(x):
+    return x if x > 0 else mpmath.expm1(x)
+
+
+def moment(f, k):
+    """E[f(z)^k], split at the kinks."""
+    return mpmath.quad(lambda x: mpmath.npdf(x) * f(x) ** k, [-12, -4, -1, 0, 1, 4, 12])
+
+
+SECOND = {  # gains that keep E[f(z)^2] at 1
+    "gain-tanh": tanh,
+    "gain-sigmoid": sigmoid,
+    "gain-silu": lambda x: x * sigmoid(x),
+    "gain-elu": elu,
+    "gain-hardtanh": lambda x: max(min(x, mpf(1)), mpf(-1)),
+    "relu-squared": lambda x: max(x, mpf(0)) ** 2,
+}
+VARIANCE = {  # gains that give f(z) variance 1
+    "gain-sigmoid-variance": sigmoid,
+    "gain-silu-variance": lambda x: x * sigmoid(x),
+    "gain-gelu-variance": lambda x: x * mpmath.ncdf(x),
+    "gain-elu-variance": elu,
+    "gain-softplus-variance": lambda x: mpmath.log1p(exp(x)),
+}
+
+
+@pytest.mark.parametrize("name", SECOND)
+def test_gains_of_the_second_moment(name):
+    with mpmath.workdps(25):
+        assert float(find(name).derivation.end) == pytest.approx(
+            float(1 / sqrt(moment(SECOND[name], 2))), rel=1e-13
+        )
+
+
+@pytest.mark.parametrize("name", VARIANCE)
+def test_gains_of_the_variance(name):
+    with mpmath.workdps(25):
+        f = VARIANCE[name]
+        spread = moment(f, 2) - moment(f, 1) ** 2
+        assert float(find(name).derivation.end) == pytest.approx(float(1 / sqrt(spread)), rel=1e-13)
+
+
+def at(name, **values):
+    """The right-hand side of a law's statement at numbers."""
+    end = find(name).derivation.end
+    starts = {term: values[f"{term.args[0]}_{term.args[1]}"] for term in end.atoms(Term)}
+    end = end.xreplace(starts)
+    return float(end.subs({s: values[s.name] for s in end.free_symbols}))
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "expected"),
+    [
+        ("relu-mean", {"v": 1}, 0.39894228040143268),
+        ("relu-variance", {"v": 1}, 0.34084505690810466),
+        ("gelu-mean", {"v": 100}, 10 * 0.39894228040143268 * (100 / 101) ** 0.5),
+        ("gain-leaky-relu-variance", {"a": 0.01}, 1.704831627177337),
+        ("xavier-two-layers", {"m": 768, "n": 3072, "q": 1}, 0.64),
+        ("he-backward-chain", {"k": 5, "d_0": 7, "d_k": 3}, 3 / 7),
+        ("he-branch-backward", {"v": 3}, 6),
+        ("pre-norm-linear", {"l": 12, "d": 256, "s": 0.02}, 2.2288),
+        ("pre-norm-he-scaled", {"l": 48, "L": 48, "v_0": 1}, 2),
+        ("deepnorm-decoder", {"M": 6}, 1 / 2.9129506302439405),
+        ("deepnorm-identity-weight", {"N": 500}, (1 + 1 / (4000 * 1000**0.5)) ** -500),
+        ("t-fixup-encoder", {"N": 6}, 0.67 * 6**-0.25),
+        ("head-gpt2", {}, 0.02 * 768**0.5),
+        ("loss-gradient", {"K": 256}, 255 / 256),
+        ("product-variance", {"mu": 1, "nu": -2, "v": 4, "r": 9}, 61),
+        ("dropout-variance", {"mu": 10, "v": 1, "p": 2 / 3}, 51.5),
+        ("attention-qk-means", {"d": 64, "mu": 0.5, "v": 1}, 96),
+        ("attention-bert", {}, 0.0564981183899),
+        ("logits-outside", {"n": 512}, 1 - 0.9973002039367398**512),
+        ("relu-cosine", {"rho": 0}, 1 / 3.141592653589793),
+        ("relu-covariance", {"rho": 0.5, "q": 1}, 0.1453439474302193),
+        ("edge-of-chaos-relu", {}, 2),
+        ("swiglu", {}, 0.5964692111227134885**2),
+        ("depth-linear-fourth", {"l": 50, "n": 64, "r_0": 1}, (1 + 2 / 64) ** 50),
+    ],
+)
+def test_the_statement_at_numbers(name, values, expected):
+    if name == "he-backward-chain":
+        end = find(name).derivation.end
+        assert {str(term) for term in end.atoms(Term)} == {"d[0]", "d[k]"}
+        ends = {t: values["d_0" if str(t) == "d[0]" else "d_k"] for t in end.atoms(Term)}
+        assert float(end.xreplace(ends)) == pytest.approx(expected)
+        return
+    rel = 2e-3 if name == "t-fixup-encoder" else 1e-10
+    assert at(name, **values) == pytest.approx(expected, rel=rel)

@@ -1,0 +1,79 @@
+"""Moments of functions with a logarithm, a root or a pole at a kink, against mpmath."""
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from typing import Any
+
+import mpmath
+import pytest
+
+from varlaw.symbolic.gaussian.functions import NoMoment
+from varlaw.symbolic.gaussian.moment import moment
+
+Function = Callable[[Any], Any]
+
+
+def by_quadrature(f: Function, points: Sequence[Any], mean: Any) -> Any:
+    """E[f(Z)] for Z ~ N(mean, 1), by double exponential quadrature between singularities."""
+    ends = sorted({-12, -4, 4, 12, *map(mpmath.mpf, points)})
+    return mpmath.quad(lambda z: f(z) * mpmath.npdf(z - mean), ends)
+
+
+def root(value: Any) -> Any:
+    return mpmath.sqrt(max(value, mpmath.mpf(0)))
+
+
+@pytest.mark.parametrize(
+    ("text", "f", "points"),
+    [
+        ("log(abs(x))", lambda z: mpmath.log(abs(z)), [0]),
+        ("x*log(x^2)^2", lambda z: z * mpmath.log(z * z) ** 2, [0]),
+        ("log(x^4 + x^2)", lambda z: mpmath.log(z**4 + z * z), [0]),
+        ("sqrt(relu(x^2 - 1))", lambda z: root(z * z - 1), [-1, 1]),
+        ("sqrt(abs(x^2 - 1))", lambda z: root(abs(z * z - 1)), [-1, 1]),
+        ("log(abs(tanh(x)))", lambda z: mpmath.log(abs(mpmath.tanh(z))), [0]),
+        ("log(abs(exp(x) - 1))", lambda z: mpmath.log(abs(mpmath.expm1(z))), [0]),
+        ("sqrt(relu(sinh(x)))", lambda z: root(mpmath.sinh(z)), [0]),
+    ],
+)
+def test_singular_at_a_point(text: str, f: Function, points: Sequence[Any]) -> None:
+    with mpmath.workdps(25):
+        mean = mpmath.mpf(1) / 3
+        found = moment(text, "1/3").digits(18)
+        assert abs(mpmath.mpf(found.digits) - by_quadrature(f, points, mean)) < 1e-17
+
+
+@pytest.mark.parametrize("power", ["-1/2", "-3/4", "1/3", "5/2"])
+def test_powers_by_kummer(power: str) -> None:
+    with mpmath.workdps(25):
+        p, mean = (
+            mpmath.mpf(Fraction(power).numerator) / Fraction(power).denominator,
+            mpmath.mpf(1) / 3,
+        )
+        value = (
+            2 ** (p / 2) * mpmath.gamma((1 + p) / 2) / mpmath.sqrt(mpmath.pi)
+            * mpmath.hyp1f1(-p / 2, mpmath.mpf(1) / 2, -mean * mean / 2)
+        )  # fmt: skip
+        found = moment(f"abs(x)^({power})", "1/3").digits(18)
+        assert abs(mpmath.mpf(found.digits) - value) < 1e-17
+
+
+@pytest.mark.parametrize("text", ["1/x", "1/abs(x)", "abs(x)^(-4/3)", "x/(x^2 - 1)", "log(x)"])
+def test_not_integrable_or_not_real(text: str) -> None:
+    with pytest.raises(NoMoment):
+        moment(text, "1/3")
+
+
+def test_digits_do_not_depend_on_how_many_are_asked_for() -> None:
+    found = moment("log(abs(x))", "1/3")
+    many = found.digits(60).digits
+    assert many.startswith(found.digits(20).digits[:-1])
+
+
+def test_a_softplus_of_a_cubic_grows_like_the_cubic() -> None:
+    with mpmath.workdps(25):
+        value = by_quadrature(
+            lambda z: mpmath.log(1 + mpmath.exp(max(z - 2, 0) ** 3)), [2], mpmath.mpf(1) / 3
+        )
+        found = moment("softplus(relu(x - 2)^3)", "1/3").digits(18)
+        assert abs(mpmath.mpf(found.digits) - value) < 1e-17
