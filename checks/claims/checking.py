@@ -103,11 +103,6 @@ class Reader:
             ignored=self.excused,
         )
 
-    def task(self, only: frozenset[int] | None = None) -> Task:
-        """What is to be judged: all chains, or only some, counted from 0."""
-        chains = tuple(one.chain for one in self.chains)
-        return Task(chains, tuple(one.context for one in self.chains), only)
-
     def span(self, span: Span) -> None:
         def stretch(start: int, end: int) -> Spot:
             last = max(min(end, len(span.offsets) - 1) - 1, start)
@@ -175,8 +170,8 @@ def check(
     """
     settings = configuration or Configuration()
     shared = declared(settings)
-    read = [_readers(document, settings, shared) for document in documents]
-    judged = judge([_task(readers) for readers in read], jobs, seconds)
+    read = [readers_of(document, settings, shared) for document in documents]
+    judged = judge([task_of(readers) for readers in read], jobs, seconds)
     return [_findings(*one) for one in zip(read, judged, strict=True)]
 
 
@@ -199,7 +194,7 @@ def macros_of(parts: Sequence[Document], configuration: Configuration) -> dict[s
     return dict(read_macros([*configured, *own]))
 
 
-def _readers(
+def readers_of(
     document: Sequence[Document], configuration: Configuration, context: Context
 ) -> list[Reader]:
     """The readers of a document's parts, each knowing what those before it say."""
@@ -213,9 +208,10 @@ def _readers(
     return found
 
 
-def _task(readers: Sequence[Reader]) -> Task:
+def task_of(readers: Sequence[Reader], only: frozenset[int] | None = None) -> Task:
+    """What is to be judged of a document: all its chains, or only some, counted from 0."""
     read = [one for reader in readers for one in reader.chains]
-    return Task(tuple(one.chain for one in read), tuple(one.context for one in read))
+    return Task(tuple(one.chain for one in read), tuple(one.context for one in read), only)
 
 
 def _findings(readers: Sequence[Reader], judged: Sequence[Sequence[Judgement]]) -> Findings:

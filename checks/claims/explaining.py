@@ -1,9 +1,9 @@
 """How what stands at a place of a document was read, with what it was judged, and why so."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from varlaw.checks.claims.checking import Placed, Reader, declared, macros_of
+from varlaw.checks.claims.checking import Placed, declared, readers_of, task_of
 from varlaw.checks.claims.context import Context
 from varlaw.checks.claims.definitions import Definitions, free_names, gathered
 from varlaw.checks.claims.findings import Note, Spot
@@ -53,7 +53,7 @@ class Spotted:
 
     def inside(self, spot: Spot) -> bool:
         """Whether the place is in a stretch."""
-        if not spot.line <= self.line <= spot.end_line:
+        if spot.cell != self.cell or not spot.line <= self.line <= spot.end_line:
             return False
         if self.column is None:
             return True
@@ -62,24 +62,26 @@ class Spotted:
 
 
 def explain(
-    document: Document, configuration: Configuration, at: Spotted
+    parts: Sequence[Document], configuration: Configuration, at: Spotted
 ) -> tuple[list[Explanation], list[int]]:
-    """What stands at a place, in order, and all lines on which something stands.
+    """What stands at a place of a document, in order, and all lines on which something stands.
+
+    Of a notebook both are of the cell that is asked about, which must be there.
 
     Raises ValueError for a configured declaration that is not understood.
     """
-    reader = Reader(document, macros_of([document], configuration), declared(configuration))
-    reader.read()
-    findings = reader.findings()
-    stretches = [_spot(one) for one in reader.chains]
-    wanted = frozenset(k for k, spot in enumerate(stretches) if at.inside(spot))
-    (judged,) = judge([reader.task(wanted)])
-    definitions = gathered(reader.task().defining())
+    readers = readers_of(parts, configuration, declared(configuration))
+    (reader,) = (one for one in readers if one.document.cell == at.cell)
+    chains = [one for each in readers for one in each.chains]
+    wanted = frozenset(k for k, one in enumerate(chains) if at.inside(_spot(one)))
+    (judged,) = judge([task_of(readers, wanted)])
+    definitions = gathered(task_of(readers).defining())
     found = [
         explanation
         for place in sorted(wanted)
-        for explanation in _links(reader.chains[place], judged[place], definitions.at(place), at)
+        for explanation in _links(chains[place], judged[place], definitions.at(place), at)
     ]
+    findings = reader.findings()
     for title, notes in (
         ("not read", findings.unread),
         ("problem", findings.problems),
@@ -88,7 +90,7 @@ def explain(
         found += [_note(title, note) for note in notes if at.inside(note.spot)]
     declarations = [
         (remark.text, reader.spot(remark.start, remark.end))
-        for remark in document.remarks
+        for remark in reader.document.remarks
         if not ignores(remark)
     ]
     found += [
@@ -100,7 +102,7 @@ def explain(
         if at.inside(spot)
     ]
     notes = (*findings.unread, *findings.problems, *reader.ignored)
-    spots = [*stretches, *(note.spot for note in notes)]
+    spots = [*map(_spot, reader.chains), *(note.spot for note in notes)]
     spots += [spot for _, spot in (*reader.bare, *declarations)]
     found.sort(key=lambda one: (one.spot.line, one.spot.column))
     return found, sorted({spot.line for spot in spots})

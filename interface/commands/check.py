@@ -1,11 +1,11 @@
 """The command `varlaw check`."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from varlaw.commands.settings import settings_for
 from varlaw.console import Exit, colour, formats, say, say_json
 
 if TYPE_CHECKING:
@@ -44,22 +44,13 @@ def check(
     PATH is a file, a folder, or - for standard input (as Markdown). Nothing in a document is run.
     """
     from varlaw import findings as presented
-    from varlaw.checks.documents.configuration import find_configuration
     from varlaw.checks.documents.files import find_files
 
-    try:
-        settings = find_configuration(Path(paths[0] if paths[0] != "-" else "."))
-        if context is not None:
-            more = Path(context).read_text("utf-8")
-            settings = replace(settings, context=f"{settings.context}\n{more}".strip())
+    with settings_for(paths[0], context) as settings:
         files = find_files(paths, settings.files, settings.exclude)
         if not files:
             raise ValueError("no document found: .md .tex .ipynb .txt .varlaw are read")
         report = presented.Report(_found(files, settings, jobs, not no_cache))
-    except UnicodeDecodeError:
-        raise click.UsageError(f"{context}: no UTF-8 text") from None
-    except ValueError as error:
-        raise click.UsageError(str(error)) from None
     strict = strict or settings.strict
     if form == "json":
         say_json(presented.record(report))

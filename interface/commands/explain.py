@@ -1,12 +1,11 @@
 """The command `varlaw explain`."""
 
 import re
-from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from varlaw.commands.settings import settings_for
 from varlaw.console import colour, formats, say, say_json
 
 if TYPE_CHECKING:
@@ -29,7 +28,6 @@ def explain(place: str, form: str, context: str | None) -> None:
     from varlaw import findings as presented
     from varlaw.checks.claims.explaining import Spotted
     from varlaw.checks.claims.explaining import explain as explained
-    from varlaw.checks.documents.configuration import find_configuration
     from varlaw.checks.documents.files import find_files, read_bytes
     from varlaw.checks.documents.reading import read_document
 
@@ -37,18 +35,11 @@ def explain(place: str, form: str, context: str | None) -> None:
     if found is None:
         raise click.UsageError(f"{place!r} is no place: give FILE:LINE or FILE:LINE:COLUMN")
     at = Spotted(**{key: int(found[key]) for key in ("line", "column", "cell") if found[key]})
-    try:
-        settings = find_configuration(Path(found["path"]))
-        if context is not None:
-            more = Path(context).read_text("utf-8")
-            settings = replace(settings, context=f"{settings.context}\n{more}".strip())
+    with settings_for(found["path"], context) as settings:
         (path,) = find_files([found["path"]])
-        document = _part(read_document(path, read_bytes(path)), at.cell, place)
-        explanations, lines = explained(document, settings, at)
-    except UnicodeDecodeError:
-        raise click.UsageError(f"{context}: no UTF-8 text") from None
-    except ValueError as error:
-        raise click.UsageError(str(error)) from None
+        parts = read_document(path, read_bytes(path))
+        _look_for_cell(parts, at.cell, place)
+        explanations, lines = explained(parts, settings, at)
     if not explanations:
         near = sorted(lines, key=lambda line: abs(line - at.line))[:1]
         more = f"; the nearest is on line {near[0]}" if near else ""
@@ -59,11 +50,10 @@ def explain(place: str, form: str, context: str | None) -> None:
         say(presented.explanations(str(path), explanations, colour()))
 
 
-def _part(parts: "tuple[Document, ...]", cell: int | None, place: str) -> "Document":
-    """The document, or the cell of a notebook that is meant. Raises a usage error."""
-    chosen = [part for part in parts if part.cell == cell]
-    if chosen:
-        return chosen[0]
+def _look_for_cell(parts: "tuple[Document, ...]", cell: int | None, place: str) -> None:
+    """Raise a usage error where a notebook has no such cell, or a document has none at all."""
+    if any(part.cell == cell for part in parts):
+        return
     known = ", ".join(str(part.cell) for part in parts if part.cell is not None)
     told = f"give a cell, of {known}: FILE:cell 3:2" if known else "it has no cells"
     raise click.UsageError(f"{place}: {told}")

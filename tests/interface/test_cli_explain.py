@@ -80,11 +80,15 @@ def test_a_notebook(varlaw: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     cells = [
         {"cell_type": "code", "source": "1", "metadata": {}},
         {"cell_type": "markdown", "source": ["text\n", "$1/8 = 0.125$"], "metadata": {}},
+        {"cell_type": "markdown", "source": "<!-- varlaw: z ~ N(0, 4) -->", "metadata": {}},
+        {"cell_type": "markdown", "source": "$E[z^2] = 4$", "metadata": {}},
     ]
     Path("n.ipynb").write_text(json.dumps({"cells": cells, "nbformat": 4}), encoding="utf-8")
     ((status, _),) = found(varlaw, "n.ipynb:cell 2:2")
     assert status == "verified"
-    assert "give a cell, of 2" in varlaw("explain", "n.ipynb:2").refused()
+    ((status, _),) = found(varlaw, "n.ipynb:cell 4:1")
+    assert status == "verified"  # by what another cell declares
+    assert "give a cell, of 2, 3, 4" in varlaw("explain", "n.ipynb:2").refused()
 
 
 @pytest.mark.parametrize(
