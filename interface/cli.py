@@ -6,6 +6,7 @@ from varlaw.commands.catalogue import list_laws, show
 from varlaw.commands.check import check
 from varlaw.commands.derive import derive
 from varlaw.commands.diagnose import diagnose
+from varlaw.commands.explore import explore
 from varlaw.commands.gain import activation_gain
 from varlaw.commands.kernel import gaussian_kernel
 from varlaw.commands.moment import gaussian_moment
@@ -24,6 +25,7 @@ COMMANDS = (
     gaussian_moment,
     gaussian_kernel,
     activation_gain,
+    explore,
     diagnose,
     default_recipes,
 )
