@@ -1,7 +1,7 @@
 """Activations: means of a function of Gaussian features."""
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 from sympy import Dummy, Expr, Float, Function, Integer, Lambda, Symbol, oo
@@ -15,6 +15,10 @@ from varlaw.symbolic.gaussian.pair import function_of, pair_moment
 from varlaw.symbolic.gaussian.pieces import NotClosed, pieces_of
 from varlaw.symbolic.language import Text
 from varlaw.symbolic.language_text import typed
+
+U, V = Dummy("u", real=True), Dummy("v", positive=True)  # no name in a state clashes with them
+MOST_OPERATIONS = 1000
+RHO = Dummy("rho", real=True)
 
 
 @dataclass(frozen=True, init=False)
@@ -67,6 +71,11 @@ class Activation(Block):
             raise BlockError(
                 f"{typed(self.function)} needs Gaussian features: put a linear layer before it"
             )
+        if state.variance.count_ops() > MOST_OPERATIONS:
+            raise BlockError(
+                f"the second moment into {typed(self.function)} is too large an expression: "
+                "write layers that are alike as repeat(...)"
+            )
 
     @cached_property
     def _halved(self) -> Expr | None:
@@ -91,17 +100,9 @@ class Activation(Block):
         r = state.correlation
         if r == 1:
             return tidy(_mean(f**2, self.variable, state))
-        m, u, v, rho = state.mean, *_stand_ins(), Dummy("rho", real=True)
-        u = m if m == 0 else u
-        try:
-            found = pair_moment(
-                f, rho=rho, variances=(v, v), means=(u, u), variable=self.variable.name
-            ).exact
-        except ValueError as error:
-            raise BlockError(f"the correlation of two inputs: {error}") from error
-        if found is None:
-            raise BlockError(f"the correlation through {typed(f)} has no closed form")
-        return tidy(found.subs({rho: r, u: m, v: state.variance}, simultaneous=True))
+        found = _closed_pair(f, self.variable, state.mean == 0)
+        values = {RHO: r, U: state.mean, V: state.variance}
+        return tidy(found.subs(values, simultaneous=True))
 
 
 class GaussianMean(Function):
@@ -137,11 +138,6 @@ class GaussianMean(Function):
         return f"E[{typed(f)}{law}]"
 
 
-def _stand_ins() -> tuple[Expr, Expr]:
-    """A mean and a variance that no name in a state clashes with."""
-    return Dummy("u", real=True), Dummy("v", positive=True)
-
-
 def _used(half: Expr | None) -> list[Approximation]:
     return [Approximation.WIDE if half is None else Approximation.SYMMETRIC]
 
@@ -151,13 +147,31 @@ def _mean(f: Expr, x: Symbol, state: State) -> Expr:
     m, v = state.mean, state.variance
     if m == 0 and is_odd(f, x):
         return Integer(0)
-    u, w = _stand_ins()
-    try:
-        found = moment(f, m if m == 0 else u, w, variable=x.name).exact
-    except (NoMoment, NotClosed):
-        return GaussianMean(Lambda(x, f), m, v)
-    except ValueError as error:
-        raise BlockError(f"E[{typed(f)}]: {error}") from error
+    found = _closed(f, x, m == 0)
     if found is None:
         return GaussianMean(Lambda(x, f), m, v)
-    return found.subs({u: m, w: v}, simultaneous=True)
+    return found.subs({U: m, V: v}, simultaneous=True)
+
+
+@lru_cache(maxsize=256)
+def _closed(f: Expr, x: Symbol, centred: bool) -> Expr | None:
+    """E[f] for x ~ N(U, V), or N(0, V), in closed form; None where none is known."""
+    try:
+        return moment(f, ZERO if centred else U, V, variable=x.name).exact
+    except (NoMoment, NotClosed):
+        return None
+    except ValueError as error:
+        raise BlockError(f"E[{typed(f)}]: {error}") from error
+
+
+@lru_cache(maxsize=256)
+def _closed_pair(f: Expr, x: Symbol, centred: bool) -> Expr:
+    """E[f(x) f(x')] for N(U, V) with correlation RHO, or N(0, V), in closed form."""
+    means = (ZERO, ZERO) if centred else (U, U)
+    try:
+        found = pair_moment(f, rho=RHO, variances=(V, V), means=means, variable=x.name).exact
+    except ValueError as error:
+        raise BlockError(f"the correlation of two inputs: {error}") from error
+    if found is None:
+        raise BlockError(f"the correlation through {typed(f)} has no closed form")
+    return found

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from math import prod
 
-from sympy import Expr, Integer, Poly, Symbol, gamma, simplify, together
+from sympy import Expr, Integer, Poly, Symbol, gamma, together
 from sympy.polys.polyerrors import PolynomialError
 
 from varlaw.symbolic.blocks.state import ONE, ZERO, tidy
@@ -104,7 +104,7 @@ class Product:
     @property
     def telescopes(self) -> bool:
         """Whether each factor is the ratio of the value after a step to that before."""
-        return bool(simplify(self.factor - self.path.step / self.path.variable) == 0)
+        return bool(tidy(self.factor - self.path.step / self.path.variable) == 0)
 
     @property
     def settled(self) -> Expr | None:

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, Self
 
-from sympy import Expr, Integer, cancel, factor
+from sympy import Dummy, Expr, Function, Integer, NumberSymbol, Pow, cancel, factor
 
 ZERO, ONE = Integer(0), Integer(1)
 
@@ -90,8 +90,12 @@ class Gradient(_Flow):
 
 
 def tidy(expression: Expr) -> Expr:
-    """The shortest of a few equal forms of an expression."""
-    if not expression.is_rational_function(*expression.free_symbols):
+    """The shortest of a few equal forms of an expression; roots and functions are left alone."""
+    apart = {node: Dummy() for node in expression.atoms(NumberSymbol, Function)}
+    apart |= {p: Dummy() for p in expression.atoms(Pow) if p.is_number and not p.exp.is_Integer}
+    inner = expression.xreplace(apart)
+    if not inner.is_rational_function(*inner.free_symbols):
         return expression
-    forms = [expression.expand(), cancel(expression), factor(expression), expression]
-    return min(forms, key=lambda form: (form.count_ops(), len(str(form))))
+    forms = [inner, inner.expand(), cancel(inner), factor(inner)]
+    back = {dummy: node for node, dummy in apart.items()}
+    return min(forms, key=lambda form: (form.count_ops(), len(str(form)))).xreplace(back)
