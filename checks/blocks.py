@@ -160,39 +160,73 @@ def _(block: Attention, x: Batch, draw: Draw) -> Batch:
 
 def measure(
     block: Block, state: State, *, seed: int = 0, law: str = "normal"
-) -> Iterator[tuple[str, Measured]]:
-    """Second moments forward and backward, claimed and simulated.
+) -> dict[str, Measured]:
+    """Second moments "forward" and "backward" and the "product" of two inputs, where followed.
 
     Backward, the sum of the squares of the Jacobian over the number of inputs, by differences along
-    Gaussian directions; nothing for an embedding. Raises BlockError where names have no values.
+    Gaussian directions. Not covered backward: embeddings, and what the block itself refuses. Raises
+    BlockError where names have no values.
     """
-    width, tokens = _sizes(block)
-    claimed = [number(block.forward(state).second_moment)]
-    backward = not any(isinstance(part, Embedding) for part in parts(block))
-    if backward:
-        gradient = block.backward(Gradient(second_moment=ONE), state)
-        claimed.append(number(gradient.second_moment))
+    out, gradient = block.forward(state), _gradient(block, state)
+    claims = {"forward": out.second_moment}
+    if out.product is not None:
+        claims["product"] = out.product
+    if gradient is not None:
+        claims["backward"] = gradient.second_moment
+    claimed = {name: number(value) for name, value in claims.items()}
     cost = _weights(block)
     if cost > LARGEST:
         raise BlockError(f"a simulation of {cost} weights is too large; at most {LARGEST}")
+    width, tokens = _sizes(block)
+    size = max(tokens, 1 if state.product is None else 2), width
     count = int(min(max(WORK / (3 * cost + 1), REPLICATES[0]), REPLICATES[1]))
-    found = []
-    for stream in np.random.SeedSequence(seed).spawn(count):
-        inputs, weights = stream.spawn(2)
-        rng = np.random.default_rng(inputs)
-        x = _inputs(state, tokens, width, rng)
-        one = [float((_once(block, x, weights, law) ** 2).mean())]
-        if backward:
-            step = STEP * math.sqrt(number(state.second_moment)) * rng.standard_normal(x.shape)
-            ends = [_once(block, x + sign * step, weights, law) for sign in (1, -1)]
-            scale = 4 * STEP**2 * number(state.second_moment) * x.size
-            one.append(float(((ends[0] - ends[1]) ** 2).sum()) / scale)
-        found.append(one)
-    values = np.asarray(found)
-    errors = values.std(0, ddof=1) / math.sqrt(count)
-    means = values.mean(0)
-    for k, side in enumerate(("forward", "backward")[: len(claimed)]):
-        yield side, Measured(claimed[k], float(means[k]), float(errors[k]), count)
+    streams = np.random.SeedSequence(seed).spawn(count)
+    found = [_replicate(block, state, size, stream, law, set(claims)) for stream in streams]
+    measured = {}
+    for name, value in claimed.items():
+        values = np.asarray([one[name] for one in found])
+        error = float(values.std(ddof=1)) / math.sqrt(count)
+        measured[name] = Measured(value, float(values.mean()), error, count)
+    return measured
+
+
+def _replicate(
+    block: Block,
+    state: State,
+    size: tuple[int, int],
+    stream: np.random.SeedSequence,
+    law: str,
+    wanted: set[str],
+) -> dict[str, float]:
+    """What one network gives, with everything random drawn anew."""
+    inputs, weights = stream.spawn(2)
+    rng = np.random.default_rng(inputs)
+    x = _inputs(state, *size, rng)
+
+    def once(batch: Batch) -> Batch:
+        return run(block, batch, Draw(np.random.default_rng(weights), law))
+
+    y = once(x)
+    found = {"forward": float((y**2).mean())}
+    if "product" in wanted:
+        pairs = len(y) * (len(y) - 1) * y.shape[1]
+        found["product"] = float((y.sum(0) ** 2).sum() - (y**2).sum()) / pairs
+    if "backward" in wanted:
+        scale = STEP * math.sqrt(number(state.second_moment))
+        step = scale * rng.standard_normal(x.shape)
+        apart = once(x + step) - once(x - step)
+        found["backward"] = float((apart**2).sum()) / (4 * scale**2 * x.size)
+    return found
+
+
+def _gradient(block: Block, state: State) -> Gradient | None:
+    """The claim backward; None where there is none."""
+    if any(isinstance(part, Embedding) for part in parts(block)):
+        return None
+    try:
+        return block.backward(Gradient(second_moment=ONE), state)
+    except BlockError:
+        return None
 
 
 def children(block: Block) -> list[Block]:
@@ -206,10 +240,6 @@ def parts(block: Block) -> Iterator[Block]:
     yield block
     for inner in children(block):
         yield from parts(inner)
-
-
-def _once(block: Block, x: Batch, weights: np.random.SeedSequence, law: str) -> Batch:
-    return run(block, x, Draw(np.random.default_rng(weights), law))
 
 
 def _inputs(state: State, tokens: int, width: int, rng: np.random.Generator) -> Batch:

@@ -44,7 +44,7 @@ class Answer:
     depth: Depth | None
     unknown: str | None
     solved: dict[str, Expr | str]
-    measured: "dict[str, Measured | None]"
+    measured: "dict[str, Measured]"
 
 
 def answer(
@@ -128,10 +128,10 @@ def _solved(block: Block, unknown: str, state: State) -> dict[str, Expr | str]:
     return found
 
 
-def _measured(block: Block, state: State, seed: int) -> "dict[str, Measured | None]":
+def _measured(block: Block, state: State, seed: int) -> "dict[str, Measured]":
     from varlaw.checks.blocks import measure
 
-    return dict(measure(block, state, seed=seed))
+    return measure(block, state, seed=seed)
 
 
 def _decimal(value: Expr) -> float | None:
@@ -164,9 +164,7 @@ def text(found: Answer) -> str:
     for keep, value in found.solved.items():
         told = value if isinstance(value, str) else f"{found.unknown} = {typed(value)}"
         lines.append(f"solved, {keep}: {told}")
-    for name, one in found.measured.items():
-        if one is not None:
-            lines.append(f"measured, {name}: {one}")
+    lines += [f"measured, {name}: {one}" for name, one in found.measured.items()]
     return "\n".join(lines)
 
 
@@ -206,7 +204,7 @@ def record(found: Answer) -> Mapping[str, Any]:
         },
         "measured": {
             side: None if (one := found.measured.get(side)) is None else one.record()
-            for side in ("forward", "backward")
+            for side in ("forward", "product", "backward")
         },
     }
 

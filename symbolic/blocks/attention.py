@@ -15,10 +15,12 @@ class Attention(Block):
     """W_O sum_s p_ts W_V x_s over T tokens, of which two each have the correlation of the state.
 
     With p = softmax of q.k/sqrt(d_k), logits have variance u = d^2 var(W_Q) var(W_K) E[x^2]^2, and
-    two logits of a query the covariance rho u, rho = E[x x']/E[x^2]. Given the tokens a value
-    averages to E[x x'] + (E[x^2] - E[x x']) sum_s p_ts^2. Query or key weights of 0 make p uniform,
-    sum p^2 = 1/T, exactly; else E sum_s p_ts p_t's -> e^(u (1-rho))/T for t' = t and
-    e^(u rho (1-rho))/T for two queries, for many tokens in the wide limit.
+    two logits of a query the covariance rho u, rho = E[x x']/E[x^2]. Query or key weights of 0 make
+    p uniform, and the averaged tokens have the second moment c + (q - c)/T exactly, q = E[x^2] and
+    c = E[x x']. Else, for many tokens in the wide limit: E sum_s p_ts p_t's -> e^(u (1-rho))/T in
+    place of 1/T for one query and e^(u rho (1-rho))/T for two; and since p depends on the tokens,
+    by Stein's lemma the average is moved by q (1-rho) times the gradient of a logit, which adds
+    q u (1-rho)^2/d, and rho times that for two queries.
     """
 
     width: Expr
@@ -54,8 +56,9 @@ class Attention(Block):
         spread, shared = tidy((q - c) / n), tidy((q - c) / n)
         if not self.uniform:
             u, rho = tidy(self.width**2 * self.query * self.key * q**2), tidy(c / q)
-            spread *= exp(tidy(u * (1 - rho)))
-            shared *= exp(tidy(u * rho * (1 - rho)))
+            moved = tidy(q * u * (1 - rho) ** 2 / self.width)
+            spread = spread * exp(tidy(u * (1 - rho))) + moved
+            shared = shared * exp(tidy(u * rho * (1 - rho))) + rho * moved
         gain = self.width**2 * self.value * self.out
         return state.become(
             *([] if self.uniform else [Approximation.WIDE, Approximation.TOKENS]),

@@ -105,7 +105,7 @@ class Repeat(Block):
         return generic, out
 
     def _product(self, state: State, out: State, path: Recurrence, after: Expr) -> Expr | None:
-        """E[x x'] at the output; None without a closed form."""
+        """E[x x'] at the output; None where it is coupled to a second moment that changes."""
         if state.product is None or out.product is None:
             return None
         step, q, c = out.product, self.q, self._pair
@@ -115,7 +115,7 @@ class Repeat(Block):
             step = step.subs(q, path.first)
         if step.free_symbols & {q, self._mean}:
             return None
-        return Recurrence(step, c, state.product).after(self.depth)
+        return _at(Recurrence(step, c, state.product), self.depth)
 
 
 def _at(path: Recurrence, count: Expr) -> Expr:

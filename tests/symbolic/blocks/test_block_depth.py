@@ -62,10 +62,10 @@ def test_correlations_against_layers_one_by_one(layer):
         state = start(1, rho)
         found = Repeat(block, 3).forward(state).product
         expected = (block >> block >> block).forward(state).product
-        if found is not None:
-            assert abs((found - expected).evalf()) < 1e-12
+        if layer == LAYERS[6] and rho != 1:
+            assert found is None  # coupled to a second moment that grows
         else:
-            assert rho != 1
+            assert abs(found.evalf() - expected.evalf()) < 1e-12
 
 
 @pytest.mark.parametrize(

@@ -135,7 +135,11 @@ def test_attention_averages_tokens():
     assert back.second_moment == back.product == G / T
     soft = Attention(d, T, value=1 / d, out=1 / d, query=1 / d, key=1 / d)
     out = soft.forward(given())
-    assert simplify(out.second_moment - (r * s + (s - r * s) * exp(s**2 * (1 - r)) / T)) == 0
+    moved = s**3 * (1 - r) ** 2 / d
+    expected = r * s + (s - r * s) * exp(s**2 * (1 - r)) / T + moved
+    assert simplify(out.second_moment - expected) == 0
+    shared = r * s + (s - r * s) * exp(s**2 * r * (1 - r)) / T + r * moved
+    assert simplify(out.followed - shared) == 0
     assert {Approximation.WIDE, Approximation.TOKENS} <= out.regime
 
 
