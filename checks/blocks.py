@@ -30,7 +30,7 @@ LAWS: dict[str, Callable[[np.random.Generator, tuple[int, ...]], Batch]] = {
     "normal": lambda rng, shape: rng.standard_normal(shape),
     "uniform": lambda rng, shape: rng.uniform(-math.sqrt(3), math.sqrt(3), shape),
 }
-WORK = 1e8  # weights drawn for one measurement
+WORK = 5e7  # weights drawn for one measurement
 REPLICATES = (16, 4000)
 LARGEST = 20_000_000  # weights of one network
 STEP = 1e-4  # of differences, for gradients

@@ -108,9 +108,16 @@ def _depth(block: Block, state: State) -> Depth | None:
         backward = repeated.product(entering).growth
     except BlockError:
         backward = Growth("")
+    forward, backward = (_in(growth, repeated.depth) for growth in (path.growth, backward))
     numeric = path.linear is None and not path.step.free_symbols - {path.variable}
     points = fixed_points(path.step, path.variable) if numeric else []
-    return Depth(path.growth, backward, points)
+    return Depth(forward, backward, points)
+
+
+def _in(growth: Growth, depth: Expr) -> Growth:
+    """The class of growth; not known where its rate depends on the depth itself."""
+    rate = growth.rate
+    return growth if rate is None or not rate.has(*depth.free_symbols) else Growth("")
 
 
 def _solved(block: Block, unknown: str, state: State) -> dict[str, Expr | str]:

@@ -60,6 +60,14 @@ def test_fixed_points(varlaw):
     assert float(point["slope"]) == pytest.approx(0.430899386364746)
 
 
+def test_no_class_of_growth_where_the_rate_depends_on_the_depth(varlaw):
+    """(1 + 1/L)^L is bounded, though each layer has a factor above 1."""
+    found = answer(varlaw, "repeat(residual(linear(d, d, var=1/d), 1, 1/sqrt(L)), L)")
+    for side in ("forward", "backward"):
+        assert found[side]["growth"] is None
+    assert found["forward"]["second_moment"] == "q0*(1 + 1/L)^L"
+
+
 def test_measured(varlaw):
     found = answer(varlaw, "linear(m, 6, var=1/m) >> relu", "--set", "m=5", "--measure",
                    "--second-moment", "1")["measured"]  # fmt: skip
