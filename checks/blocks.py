@@ -265,13 +265,13 @@ def _sizes(block: Block) -> tuple[int, int]:
 
 
 def _weights(block: Block) -> int:
-    """How many weights a network has."""
+    """How many weights a network has, those of its attention included."""
     if isinstance(block, Repeat):
         return whole(block.depth) * _weights(block.block)
     if isinstance(block, Linear):
         return whole(block.fan_in) * whole(block.fan_out)
     if isinstance(block, Attention):
-        return 4 * whole(block.width) ** 2
+        return 4 * whole(block.width) ** 2 + whole(block.tokens) ** 2
     return sum(_weights(inner) for inner in children(block))
 
 
