@@ -8,6 +8,7 @@ from varlaw.commands.claim import claim
 from varlaw.commands.derive import derive
 from varlaw.commands.diagnose import diagnose
 from varlaw.commands.explain import explain
+from varlaw.commands.explore import explore
 from varlaw.commands.gain import activation_gain
 from varlaw.commands.kernel import gaussian_kernel
 from varlaw.commands.moment import gaussian_moment
@@ -28,6 +29,7 @@ COMMANDS = (
     gaussian_moment,
     gaussian_kernel,
     activation_gain,
+    explore,
     diagnose,
     default_recipes,
 )

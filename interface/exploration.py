@@ -1,0 +1,231 @@
+"""Blocks on the command line: `varlaw explore`."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from sympy import Expr
+
+from varlaw.symbolic.blocks.block import Block, Sequential, start
+from varlaw.symbolic.blocks.iteration import FixedPoint, fixed_points
+from varlaw.symbolic.blocks.reader import read_block
+from varlaw.symbolic.blocks.recurrence import Growth
+from varlaw.symbolic.blocks.repeat import Repeat
+from varlaw.symbolic.blocks.solve import KEEPS, solve
+from varlaw.symbolic.blocks.state import ONE, BlockError, Gradient, State
+from varlaw.symbolic.language import read
+from varlaw.symbolic.language_text import typed
+
+if TYPE_CHECKING:
+    from varlaw.checks.blocks import Measured
+
+DIGITS = 12
+
+
+@dataclass(frozen=True)
+class Depth:
+    """How the second moment goes through the repeated block, if there is one only."""
+
+    forward: Growth
+    backward: Growth
+    points: list[FixedPoint]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What was found; `why` says what keeps the backward map from being known."""
+
+    state: State
+    out: State
+    gradient: Gradient | None
+    why: str
+    depth: Depth | None
+    unknown: str | None
+    solved: dict[str, Expr | str]
+    measured: "dict[str, Measured]"
+
+
+def answer(
+    blocks: str,
+    values: Mapping[str, str],
+    second_moment: str,
+    correlation: str | None,
+    unknown: str | None,
+    measure: bool,
+    seed: int,
+) -> Answer:
+    """The maps of blocks, or a usage error."""
+    try:
+        names = {name: read(value) for name, value in values.items()}
+        block = read_block(_source(blocks), names)
+        given = [None if t is None else read(t, names=names) for t in (second_moment, correlation)]
+        state = start(given[0] if given[0] is not None else second_moment, given[1])
+        out, (gradient, why) = block.forward(state), _backward(block, state)
+        depth = _depth(block, state)
+        solved = _solved(block, unknown, state) if unknown else {}
+        measured = _measured(block, state, seed) if measure else {}
+    except ValueError as error:
+        raise click.UsageError(str(error)) from error
+    return Answer(state, out, gradient, why, depth, unknown, solved, measured)
+
+
+def _source(text: str) -> str:
+    """The text of a file, if there is one of that name; else the text."""
+    try:
+        is_file = Path(text).is_file()
+    except (OSError, ValueError):
+        is_file = False
+    if not is_file:
+        return text
+    try:
+        return Path(text).read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise BlockError(f"{text} is not a text in UTF-8") from None
+
+
+def _backward(block: Block, state: State) -> tuple[Gradient | None, str]:
+    try:
+        return block.backward(Gradient(second_moment=ONE), state), ""
+    except BlockError as error:
+        return None, str(error)
+
+
+def _depth(block: Block, state: State) -> Depth | None:
+    """The laws in depth of the only repeated block at the top, if there is exactly one."""
+    repeated, parts = None, block.parts if isinstance(block, Sequential) else (block,)
+    for part in parts:
+        if isinstance(part, Repeat):
+            if repeated is not None:
+                return None
+            repeated, entering = part, state
+        state = part.forward(state)
+    if repeated is None:
+        return None
+    path = repeated.recurrence(entering)
+    try:
+        backward = repeated.product(entering).growth
+    except BlockError:
+        backward = Growth("")
+    forward, backward = (_in(growth, repeated.depth) for growth in (path.growth, backward))
+    numeric = path.linear is None and not path.step.free_symbols - {path.variable}
+    points = fixed_points(path.step, path.variable) if numeric else []
+    return Depth(forward, backward, points)
+
+
+def _in(growth: Growth, depth: Expr) -> Growth:
+    """The class of growth; not known where its rate depends on the depth itself."""
+    rate = growth.rate
+    return growth if rate is None or not rate.has(*depth.free_symbols) else Growth("")
+
+
+def _solved(block: Block, unknown: str, state: State) -> dict[str, Expr | str]:
+    """What keeps each second moment, or why there is no answer."""
+    if not unknown.isidentifier():
+        raise BlockError(f"{unknown!r} is not a name")
+    found: dict[str, Expr | str] = {}
+    for keep in KEEPS:
+        try:
+            found[keep] = solve(block, unknown, keep, state)
+        except BlockError as error:
+            found[keep] = str(error)
+    if all(isinstance(value, str) for value in found.values()):
+        raise BlockError(str(found["forward"]))
+    return found
+
+
+def _measured(block: Block, state: State, seed: int) -> "dict[str, Measured]":
+    from varlaw.checks.blocks import measure
+
+    return measure(block, state, seed=seed)
+
+
+def _decimal(value: Expr) -> float | None:
+    """The number that an expression is; None where it has names."""
+    found = value.evalf(DIGITS)
+    return float(found) if found.is_Float or found.is_Integer or found.is_Rational else None
+
+
+def text(found: Answer) -> str:
+    """Forward, backward, depth, what was solved and what was measured."""
+    lines = [f"forward   {_side(found.out.second_moment)}"]
+    if found.out.mean != 0:
+        lines.append(f"  mean    {typed(found.out.mean)}")
+    if found.out.product is not None:
+        lines.append(f"  correlation  {typed(found.out.correlation)}")
+    if found.depth is not None:
+        lines.append(f"  growth  {found.depth.forward}")
+        lines += [
+            f"  fixed point  {p.value}, slope {p.slope}, {'' if p.stable else 'not '}stable"
+            for p in found.depth.points
+        ]
+    lines.append(f"  regime  {found.out.regime}")
+    if found.gradient is None:
+        lines.append(f"backward  not known: {found.why}")
+    else:
+        lines.append(f"backward  {_side(found.gradient.second_moment)}")
+        if found.depth is not None:
+            lines.append(f"  growth  {found.depth.backward}")
+        lines.append(f"  regime  {found.gradient.regime}")
+    for keep, value in found.solved.items():
+        told = value if isinstance(value, str) else f"{found.unknown} = {typed(value)}"
+        lines.append(f"solved, {keep}: {told}")
+    lines += [f"measured, {name}: {one}" for name, one in found.measured.items()]
+    return "\n".join(lines)
+
+
+def _side(value: Expr) -> str:
+    decimal = None if value.is_Rational else _decimal(value)
+    return typed(value) if decimal is None else f"{typed(value)} = {decimal:.10g}"
+
+
+def record(found: Answer) -> Mapping[str, Any]:
+    """The answer as a record; `backward` holds `null` where it is not known."""
+    out, gradient, depth = found.out, found.gradient, found.depth
+    return {
+        "schema": "varlaw.explore",
+        "version": 1,
+        "forward": {
+            "second_moment": typed(out.second_moment),
+            "value": _decimal(out.second_moment),
+            "mean": typed(out.mean),
+            "correlation": None if out.product is None else typed(out.correlation),
+            **_growth(depth.forward if depth else None),
+            "fixed_points": [
+                {"value": str(p.value), "slope": str(p.slope), "stable": p.stable}
+                for p in (depth.points if depth else [])
+            ],
+            "regime": str(out.regime),
+        },
+        "backward": {
+            "second_moment": None if gradient is None else typed(gradient.second_moment),
+            "value": None if gradient is None else _decimal(gradient.second_moment),
+            **_growth(depth.backward if depth and gradient else None),
+            "regime": None if gradient is None else str(gradient.regime),
+            "why": found.why,
+        },
+        "solved": {
+            "name": found.unknown,
+            **{keep: _solution(found.solved.get(keep)) for keep in KEEPS},
+        },
+        "measured": {
+            side: None if (one := found.measured.get(side)) is None else one.record()
+            for side in ("forward", "product", "backward")
+        },
+    }
+
+
+def _solution(value: Expr | str | None) -> str | None:
+    return typed(value) if isinstance(value, Expr) else None
+
+
+def _growth(growth: Growth | None) -> dict[str, str | None]:
+    """The class of growth with its rate and limit; null without depth, or where not known."""
+    if growth is None:
+        return {"growth": None, "rate": None, "limit": None}
+    return {
+        "growth": growth.kind or None,
+        "rate": None if growth.rate is None else typed(growth.rate),
+        "limit": None if growth.limit is None else typed(growth.limit),
+    }

@@ -1,0 +1,177 @@
+"""Activations: means of a function of Gaussian features."""
+
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any
+
+from sympy import Dummy, Expr, Float, Function, Integer, Lambda, Symbol, oo
+
+from varlaw.symbolic.blocks.block import Block
+from varlaw.symbolic.blocks.state import ZERO, Approximation, BlockError, Gradient, State, tidy
+from varlaw.symbolic.gains.slopes import is_odd, jumps_of, slope_of
+from varlaw.symbolic.gaussian.enclosure import joined
+from varlaw.symbolic.gaussian.moment import NoMoment, moment
+from varlaw.symbolic.gaussian.pair import function_of, pair_moment
+from varlaw.symbolic.gaussian.pieces import NotClosed, pieces_of
+from varlaw.symbolic.language import Text
+from varlaw.symbolic.language_text import typed
+
+U, V = Dummy("u", real=True), Dummy("v", positive=True)  # no name in a state clashes with them
+MOST_OPERATIONS = 1000
+RHO = Dummy("rho", real=True)
+
+
+@dataclass(frozen=True, init=False)
+class Activation(Block):
+    """f(z), entry by entry, for Gaussian z: the name of an activation, or a function of x.
+
+    E[f(z)^2] and E[f(z) f(z')] forward and E[f'(z)^2] backward are those of Gaussian z, in the
+    wide limit (Poole et al. 2016, section 2; Schoenholz et al. 2017, section 4). Where
+    f(z)^2 + f(-z)^2 = k z^2, as for ReLU, the second moment is k/2 times that of any symmetric z.
+    """
+
+    function: Expr
+    variable: Symbol
+
+    def __init__(self, function: Text) -> None:
+        f, x = function_of(function)
+        if unknown := f.free_symbols - {x}:
+            raise BlockError(f"{typed(f)} has parameters without values: {min(map(str, unknown))}")
+        object.__setattr__(self, "function", f)
+        object.__setattr__(self, "variable", x)
+
+    def forward(self, state: State) -> State:
+        self._check(state)
+        f, x, half = self.function, self.variable, self._half(state)
+        product = None if state.product is None else self._pair(f, state)
+        return state.become(
+            *_used(half),
+            mean=tidy(_mean(f, x, state)),
+            second_moment=tidy(_mean(f**2, x, state) if half is None else half),
+            product=product,
+            gaussian=False,
+            symmetric=state.symmetric and is_odd(f, x),
+        )
+
+    def backward(self, gradient: Gradient, state: State) -> Gradient:
+        self._check(state)
+        if jumps_of(self.function, self.variable):
+            raise BlockError(f"{typed(self.function)} jumps, so that gradients are infinite")
+        slope, half = slope_of(self.function, self.variable), self._half(state)
+        factor = _mean(slope**2, self.variable, state) if half is None else self._halved
+        product = ZERO if gradient.product == 0 else gradient.product * self._pair(slope, state)
+        return gradient.become(
+            *_used(half),
+            second_moment=tidy(factor * gradient.second_moment),
+            product=product,
+        )
+
+    def _check(self, state: State) -> None:
+        if not state.gaussian:
+            raise BlockError(
+                f"{typed(self.function)} needs Gaussian features: put a linear layer before it"
+            )
+        if state.variance.count_ops() > MOST_OPERATIONS:
+            raise BlockError(
+                f"the second moment into {typed(self.function)} is too large an expression: "
+                "write layers that are alike as repeat(...)"
+            )
+
+    @cached_property
+    def _halved(self) -> Expr | None:
+        """k/2 where f(x)^2 + f(-x)^2 = k x^2 and f is linear on each side of zero."""
+        x, pieces = self.variable, joined(pieces_of(self.function, self.variable))
+        if any(end not in (0, oo, -oo) for p in pieces for end in (p.lower, p.upper)):
+            return None
+        slopes = [(p.expression / x).expand() for p in pieces]
+        if any(slope.free_symbols for slope in slopes):
+            return None
+        sides = slopes if len(slopes) == 2 else slopes * 2
+        return (sides[0] ** 2 + sides[1] ** 2) / 2
+
+    def _half(self, state: State) -> Expr | None:
+        """The second moment of f where it does not depend on the law of symmetric features."""
+        if not state.symmetric or state.mean != 0 or self._halved is None:
+            return None
+        return self._halved * state.second_moment
+
+    def _pair(self, f: Expr, state: State) -> Expr:
+        """E[f(z) f(z')] of two inputs."""
+        r = state.correlation
+        if r == 1:
+            return tidy(_mean(f**2, self.variable, state))
+        found = _closed_pair(f, self.variable, state.mean == 0)
+        values = {RHO: r, U: state.mean, V: state.variance}
+        return tidy(found.subs(values, simultaneous=True))
+
+
+class GaussianMean(Function):
+    """E[f(x)] for x ~ N(mean, variance), where no closed form is known; evalf proves its digits."""
+
+    is_real = True
+    nargs = 3
+
+    def _eval_evalf(self, prec: int) -> Expr | None:
+        if self.free_symbols:
+            return None
+        return Float(self._moment().digits(max(int(prec * 0.301), 5)).digits, precision=prec)
+
+    def _moment(self) -> Any:
+        (x,), f = self.args[0].variables, self.args[0].expr
+        return moment(f, self.args[1], self.args[2], variable=x.name)
+
+    def _eval_is_nonnegative(self) -> bool | None:
+        f = self.args[0].expr
+        return True if f.is_Pow and f.exp == 2 else None
+
+    def fdiff(self, argindex: int = 1) -> Expr:
+        """By Stein's lemma, d/dv E[f] = E[f ((x - m)^2/v - 1)]/(2 v), and d/dm = E[f (x - m)]/v."""
+        law, m, v = self.args
+        (x,), f = law.variables, law.expr
+        weight = ((x - m) ** 2 / v - 1) / (2 * v) if argindex == 3 else (x - m) / v
+        return self.func(Lambda(x, f * weight), m, v)
+
+    def _sympystr(self, printer: Any) -> str:
+        (x,), f = self.args[0].variables, self.args[0].expr
+        _, m, v = self.args
+        law = "" if (m, v) == (0, 1) else f" | {x} ~ N({typed(m)}, {typed(v)})"
+        return f"E[{typed(f)}{law}]"
+
+
+def _used(half: Expr | None) -> list[Approximation]:
+    return [Approximation.WIDE if half is None else Approximation.SYMMETRIC]
+
+
+def _mean(f: Expr, x: Symbol, state: State) -> Expr:
+    """E[f] of a Gaussian feature."""
+    m, v = state.mean, state.variance
+    if m == 0 and is_odd(f, x):
+        return Integer(0)
+    found = _closed(f, x, m == 0)
+    if found is None:
+        return GaussianMean(Lambda(x, f), m, v)
+    return found.subs({U: m, V: v}, simultaneous=True)
+
+
+@lru_cache(maxsize=256)
+def _closed(f: Expr, x: Symbol, centred: bool) -> Expr | None:
+    """E[f] for x ~ N(U, V), or N(0, V), in closed form; None where none is known."""
+    try:
+        return moment(f, ZERO if centred else U, V, variable=x.name).exact
+    except (NoMoment, NotClosed):
+        return None
+    except ValueError as error:
+        raise BlockError(f"E[{typed(f)}]: {error}") from error
+
+
+@lru_cache(maxsize=256)
+def _closed_pair(f: Expr, x: Symbol, centred: bool) -> Expr:
+    """E[f(x) f(x')] for N(U, V) with correlation RHO, or N(0, V), in closed form."""
+    means = (ZERO, ZERO) if centred else (U, U)
+    try:
+        found = pair_moment(f, rho=RHO, variances=(V, V), means=means, variable=x.name).exact
+    except ValueError as error:
+        raise BlockError(f"the correlation of two inputs: {error}") from error
+    if found is None:
+        raise BlockError(f"the correlation through {typed(f)} has no closed form")
+    return found

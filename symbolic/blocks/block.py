@@ -1,0 +1,91 @@
+"""What a block is, and blocks one after another."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+from sympy import Expr, Integer, Symbol
+
+from varlaw.symbolic.blocks.state import BlockError, Gradient, State
+from varlaw.symbolic.language import Text, read
+from varlaw.symbolic.language_text import typed
+
+
+class Block(ABC):
+    """A piece of a network, immutable; `a >> b` feeds b with what a gives."""
+
+    @abstractmethod
+    def forward(self, state: State) -> State:
+        """The state at the output. Raises BlockError for what is not covered."""
+
+    @abstractmethod
+    def backward(self, gradient: Gradient, state: State) -> Gradient:
+        """The gradient at the input, from that at the output; `state` is that at the input.
+
+        Raises BlockError for what is not covered.
+        """
+
+    def __rshift__(self, after: "Block") -> "Block":
+        if not isinstance(after, Block):
+            return NotImplemented
+        parts = [p for b in (self, after) for p in (b.parts if isinstance(b, Sequential) else [b])]
+        return Sequential(tuple(parts))
+
+
+@dataclass(frozen=True)
+class Sequential(Block):
+    """Blocks one after another."""
+
+    parts: tuple[Block, ...]
+
+    def forward(self, state: State) -> State:
+        for part in self.parts:
+            state = part.forward(state)
+        return state
+
+    def backward(self, gradient: Gradient, state: State) -> Gradient:
+        states = [state]
+        for part in self.parts[:-1]:
+            states.append(part.forward(states[-1]))
+        for part, entering in zip(reversed(self.parts), reversed(states), strict=True):
+            gradient = part.backward(gradient, entering)
+        return gradient
+
+
+def start(second_moment: Text = "q0", correlation: Text | None = None, mean: Text = 0) -> State:
+    """The state of a Gaussian input; its names are positive symbols.
+
+    `correlation` is that of a feature for two inputs, or two tokens; without it no correlation is
+    followed.
+    """
+    q, m = quantity(second_moment, "second moment", positive=True), read(mean, real=True)
+    if (q - m**2).is_negative:
+        raise BlockError(f"the second moment {typed(q)} is below the squared mean {typed(m**2)}")
+    if correlation is None:
+        return State(second_moment=q, mean=m)
+    r = read(correlation)
+    if (1 - r).is_negative or (1 + r).is_negative:
+        raise BlockError(f"a correlation is between -1 and 1, not {typed(r)}")
+    return State(second_moment=q, mean=m, product=m**2 + r * (q - m**2))
+
+
+def quantity(value: Text, what: str, *, positive: bool = False) -> Expr:
+    """A non-negative parameter of a block, or a positive one."""
+    found = read(value)
+    if found.is_real is False or found.is_finite is False or found.is_negative:
+        raise BlockError(f"the {what} {typed(found)} is not a number from 0 on")
+    if positive and found.is_zero:
+        raise BlockError(f"the {what} is zero")
+    return found
+
+
+def size(value: Text, what: str) -> Expr:
+    """A width, a depth or a number of tokens: a positive whole number or an expression of names."""
+    found = quantity(value, what, positive=True)
+    if found.is_number and not isinstance(found, Integer):
+        raise BlockError(f"the {what} {typed(found)} is not a whole number")
+    return found
+
+
+def names(*expressions: Expr) -> set[Symbol]:
+    """The free symbols of some expressions."""
+    return set().union(*(e.free_symbols for e in expressions))

@@ -1,0 +1,101 @@
+"""What flows through blocks: moments of one feature, and of the gradient in one entry."""
+
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import Any, Self
+
+from sympy import Dummy, Expr, Function, Integer, NumberSymbol, Pow, cancel, factor
+
+ZERO, ONE = Integer(0), Integer(1)
+
+
+class BlockError(ValueError):
+    """A block cannot be built, or a map is not covered; the message says why."""
+
+
+class Approximation(StrEnum):
+    """What a map took for granted beyond fresh zero-mean weights."""
+
+    SYMMETRIC = "symmetric weights"
+    WIDE = "wide limit"
+    TOKENS = "many tokens"
+    PROBE = "gradient independent of the weights"
+
+
+class Regime(frozenset[Approximation]):
+    """The approximations that a result rests on."""
+
+    def __str__(self) -> str:
+        listed = [a.value for a in Approximation if a in self]
+        limits = {Approximation.WIDE, Approximation.TOKENS}
+        return ", ".join(listed if self & limits else ["exact at finite width", *listed])
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Flow:
+    second_moment: Expr
+    regime: Regime = field(default_factory=Regime)
+
+    def become(self, *used: Approximation, **changed: Any) -> Self:
+        """The same with other values, and with what was used for them noted."""
+        return replace(self, regime=Regime(self.regime | set(used)), **changed)
+
+
+@dataclass(frozen=True, kw_only=True)
+class State(_Flow):
+    """Moments of one feature, the same for all features, over inputs and weights.
+
+    `product` is E[x x'] for two inputs (or tokens) of equal second moment, None where it is not
+    followed. `gaussian` says that the features are jointly Gaussian, in the wide limit at least;
+    `mixed`, that fresh zero-mean weights stand between them and the start of the branch that they
+    are in; `symmetric`, that the sign of those weights is a sign of all features together.
+    The regime is that of the second moment; means and products rest on the wide limit wherever
+    an activation is passed.
+    """
+
+    mean: Expr = ZERO
+    product: Expr | None = None
+    width: Expr | None = None
+    gaussian: bool = True
+    mixed: bool = False
+    symmetric: bool = False
+
+    @property
+    def variance(self) -> Expr:
+        """Second moment less the squared mean."""
+        return self.second_moment - self.mean**2
+
+    @property
+    def correlation(self) -> Expr:
+        """The correlation of a feature for two inputs. Raises BlockError where not followed."""
+        return tidy((self.followed - self.mean**2) / self.variance)
+
+    @property
+    def followed(self) -> Expr:
+        """The product of two inputs. Raises BlockError where it is not followed."""
+        if self.product is None:
+            raise BlockError("the correlation of two inputs is needed, and not followed here")
+        return self.product
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gradient(_Flow):
+    """The second moment of the gradient in one entry; `product` is that of two tokens' gradients.
+
+    A gradient is a probe sent backward, of uncorrelated entries and independent of the weights.
+    """
+
+    product: Expr = ZERO
+    regime: Regime = field(default_factory=lambda: Regime({Approximation.PROBE}))
+
+
+def tidy(expression: Expr) -> Expr:
+    """The shortest of a few equal forms of an expression; roots and functions are left alone."""
+    apart = {node: Dummy() for node in expression.atoms(NumberSymbol, Function)}
+    apart |= {p: Dummy() for p in expression.atoms(Pow) if p.is_number and not p.exp.is_Integer}
+    inner = expression.xreplace(apart)
+    if not inner.is_rational_function(*inner.free_symbols):
+        return expression
+    forms = [inner, inner.expand(), cancel(inner), factor(inner)]
+    back = {dummy: node for node, dummy in apart.items()}
+    return min(forms, key=lambda form: (form.count_ops(), len(str(form)))).xreplace(back)

@@ -1,0 +1,96 @@
+"""`varlaw explore`: text, JSON, files, solutions, measurements and refusals."""
+
+import json
+from typing import Any
+
+import pytest
+from conftest import Run
+
+PRE_NORM = "repeat(prenorm(linear(d,4*d,var=2/d) >> relu >> linear(4*d,d,var=2/(4*d))), L)"
+
+
+def answer(varlaw: Run, *arguments: str) -> dict[str, Any]:
+    result = varlaw("explore", *arguments, "--json")
+    assert result.code == 0, result
+    assert not result.err
+    found = json.loads(result.out)
+    assert (found["schema"], found["version"]) == ("varlaw.explore", 1)
+    return found
+
+
+def test_pre_norm(varlaw):
+    found = answer(varlaw, PRE_NORM)
+    assert found["forward"]["second_moment"] == "2*L + q0"
+    assert (found["forward"]["growth"], found["forward"]["rate"]) == ("linear", "2")
+    assert found["backward"]["second_moment"] == "2*L/q0 + 1"
+    text = varlaw("explore", PRE_NORM).out
+    assert "forward   2*L + q0\n" in text
+    assert "linear, 2 per layer" in text
+
+
+def test_values_from_a_file(varlaw, tmp_path):
+    file = tmp_path / "block.txt"
+    file.write_text(f"# Pre-Norm\n{PRE_NORM}\n")
+    found = answer(varlaw, str(file), "--set", "L=3", "--second-moment", "1/2")
+    assert found["forward"]["value"] == 6.5
+    assert found["backward"]["value"] == 13
+
+
+def test_solutions(varlaw):
+    found = answer(varlaw, "linear(m, n, var=v) >> relu", "--solve", "v")["solved"]
+    assert (found["name"], found["forward"], found["backward"]) == ("v", "2/m", "2/n")
+    assert found["arithmetic"] == "4/(m + n)"
+    assert found["geometric"] == "2/(sqrt(m)*sqrt(n))"
+
+
+def test_correlation_and_what_is_not_covered(varlaw):
+    soft = "attention(d, T, value=1/d, out=1/d, query=1/d, key=1/d)"
+    found = answer(varlaw, soft, "--correlation", "0", "--second-moment", "1")
+    assert found["forward"]["second_moment"] in ("e/T + 1/d", "1/d + e/T")
+    assert found["backward"]["second_moment"] is None
+    assert "softmax" in found["backward"]["why"]
+
+
+def test_fixed_points(varlaw):
+    """At the weight variance 25/9, as `LayerMap` proves them."""
+    found = answer(varlaw, "repeat(tanh >> linear(d, d, var=25/(9*d)), L)")["forward"]
+    assert found["growth"] is None
+    (point,) = found["fixed_points"]
+    assert float(point["value"]) == pytest.approx(1.17848049038591)
+    assert float(point["slope"]) == pytest.approx(0.430899386364746)
+
+
+def test_no_class_of_growth_where_the_rate_depends_on_the_depth(varlaw):
+    """(1 + 1/L)^L is bounded, though each layer has a factor above 1."""
+    found = answer(varlaw, "repeat(residual(linear(d, d, var=1/d), 1, 1/sqrt(L)), L)")
+    for side in ("forward", "backward"):
+        assert found[side]["growth"] is None
+    assert found["forward"]["second_moment"] == "q0*(1 + 1/L)^L"
+
+
+def test_measured(varlaw):
+    found = answer(varlaw, "linear(m, 6, var=1/m) >> relu", "--set", "m=5", "--measure",
+                   "--second-moment", "1")["measured"]  # fmt: skip
+    for side, claimed in (("forward", 0.5), ("backward", 0.6)):
+        assert found[side]["claimed"] == pytest.approx(claimed)
+        assert abs(found[side]["estimate"] - claimed) < 6 * found[side]["error"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("rleu(x)",), "unknown"),
+        (("linear(d, d",), "a bracket is not closed"),
+        (("relu >> relu",), "needs Gaussian features"),
+        (("relu", "--second-moment", "-1"), "second moment"),
+        (("relu", "--second-moment", "0"), "second moment is zero"),
+        (("relu", "--correlation", "2"), "between -1 and 1"),
+        (("relu", "--set", "d"), "not of the form NAME=VALUE"),
+        (("relu", "--solve", "v"), "does not depend on v"),
+        (("relu", "--solve", "2v"), "not a name"),
+        (("linear(d, d, var=1)", "--measure"), "numbers for d"),
+        (("attention(d, T, value=1, out=1)",), "not followed"),
+    ],
+)
+def test_refused(varlaw, arguments, message):
+    assert message in varlaw("explore", *arguments).refused()
