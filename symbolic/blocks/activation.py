@@ -10,8 +10,9 @@ from varlaw.symbolic.blocks.block import Block
 from varlaw.symbolic.blocks.state import ZERO, Approximation, BlockError, Gradient, State, tidy
 from varlaw.symbolic.gains.slopes import is_odd, jumps_of, slope_of
 from varlaw.symbolic.gaussian.enclosure import joined
-from varlaw.symbolic.gaussian.moment import NoMoment, moment
-from varlaw.symbolic.gaussian.pair import function_of, pair_moment
+from varlaw.symbolic.gaussian.functions import NoMoment, function_of
+from varlaw.symbolic.gaussian.moment import moment
+from varlaw.symbolic.gaussian.pair import pair_moment
 from varlaw.symbolic.gaussian.pieces import NotClosed, pieces_of
 from varlaw.symbolic.language import Text
 from varlaw.symbolic.language_text import typed

@@ -70,8 +70,11 @@ def _by_terms(f: Expr, x: Symbol, mean: Expr, variance: Expr) -> Expr:
     for piece in pieces_of(f, x):
         try:
             terms = terms_of(piece.expression, x)
-        except NotClosed:
-            total += half_line_mean(piece, x, mean, variance)
+        except NotClosed as why:
+            try:
+                total += half_line_mean(piece, x, mean, variance)
+            except NotClosed:
+                raise why from None
             continue
         _look_at_growth(piece, terms, x, mean, variance)
         for shape, coefficient in terms.items():

@@ -352,7 +352,6 @@ def test_variance_zero_is_the_value() -> None:
         (whole(sqrt(x)), 1),
         (whole(x ** Rational(1, 3)), 1),
         (whole(x**x), 1),
-        (kinked(log(-x), 0, log(x)), 1),
         (kinked(0, 0, 1 / x), 1),
         (whole(Function("f")(x)), 1),
         (whole(abs(x)), 1),
