@@ -34,7 +34,12 @@ mu, theta = (Symbol(name, real=True) for name in ("mu", "theta"))
     regime="at initialisation, exactly",
     sources=("vaswani2017",),
     usual=("u: Gaussian", "u: independent entries"),
-    symbols=("u: an entry of a token's embedding", "d: the width", "y: what enters the stream"),
+    symbols=(
+        "u: an entry of a token's embedding",
+        "s: its second moment",
+        "f: the factor",
+        "d: the width",
+    ),
     pitfalls=(
         (
             "sqrt(d) makes embeddings large beside the positions",
@@ -44,10 +49,11 @@ mu, theta = (Symbol(name, real=True) for name in ("mu", "theta"))
     ),
 )
 def embedding_scaled() -> Derivation:
-    u = random_array("u", mean=0, variance=1 / d)
+    u = random_array("u", mean=0, second_moment="s")
     return (
         derive(Expectation((f * u[i]) ** 2))
         .by("constants identical")
+        .by("substitute", values={s: 1 / d}, because="embeddings of variance 1/d")
         .by("require", equals=Integer(1), because="what enters the stream has second moment 1")
         .by("solve", unknown=f)
     )

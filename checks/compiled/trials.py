@@ -86,9 +86,9 @@ def compiled(
     Raises UnknownLaw; Unmeasurable, with the reason, where there is no such experiment; ValueError
     for a value that is none.
 
-        >>> trial = compiled("linear-fourth", m=2, weights="skewed")
+        >>> trial = compiled("linear-fourth", m=2, weights="rademacher", q=1, s2=1)
         >>> trial.claimed
-        5485/216
+        19/2
     """
     return prepare(subject, weights, values, backend or Backend(), claimed).trial
 
