@@ -151,7 +151,7 @@ def text(found: Answer) -> str:
     """Forward, backward, depth, what was solved and what was measured."""
     lines = [f"forward   {_side(found.out.second_moment)}"]
     if found.out.mean != 0:
-        lines.append(f"  mean    {typed(found.out.mean)}")
+        lines.append(f"  mean    {typed(found.out.mean)} (wide limit: of Gaussian features)")
     if found.out.product is not None:
         lines.append(f"  correlation  {typed(found.out.correlation)}")
     if found.depth is not None:
