@@ -54,7 +54,7 @@ def results(work: Sequence[Work], jobs: int = 1, executor: Executor | None = Non
     elif jobs == 1 or len(work) == 1:
         yield ((k, one.call(one.argument)) for k, one in enumerate(work))
     else:
-        with _one_thread_each():
+        with one_thread_each():
             local = _Local(work, jobs)
             try:
                 yield local.results()
@@ -157,7 +157,7 @@ def by_themselves() -> Iterator[None]:
 
 
 @contextmanager
-def _one_thread_each() -> Iterator[None]:
+def one_thread_each() -> Iterator[None]:
     """Worker processes started here run their linear algebra on one thread."""
     before = {name: os.environ.get(name) for name in THREADS}
     os.environ.update(dict.fromkeys(THREADS, "1"))
