@@ -56,6 +56,8 @@ def decided(
         return _failed(left, sign, right, scope, positive, seen, insist)
     why = _proof(left, sign, right, positive, scope)
     about = identities.names_shown(positive)
+    if seen.clear < identities.POINTS:
+        about += ", where both sides are real"
     matrices = sorted(name for name in names - set(signs) if may_be_matrix(name))
     if why and matrices and not commuting(left, sign, right, positive, scope):
         told = f"{why} for numbers, but {', '.join(matrices)} may be matrices: declare them real"
