@@ -99,7 +99,7 @@ class _Local:
         self.pool = ProcessPoolExecutor(
             min(jobs, len(work)),
             mp_context=get_context("spawn"),
-            initializer=_end_with,
+            initializer=end_with,
             initargs=(os.getpid(),),
         )
         with by_themselves():  # every process starts as work is handed in
@@ -128,7 +128,7 @@ class _Local:
         self.pool = None
 
 
-def _end_with(parent: int) -> None:
+def end_with(parent: int) -> None:
     """Let this process end soon after its parent has, which may have been killed."""
 
     def watch() -> None:

@@ -1,9 +1,9 @@
-"""Limits and growth: f(n) -> L and f(n) ~ g(n) as n grows, for powers, exponentials, logarithms.
+"""Limits and growth: f(n) -> L and f(n) ~ g(n) as n grows, of powers, exponentials, logarithms.
 
 The proof is Gruntz's algorithm (1996, On computing limits in a symbolic manipulation system), which
 decides for such functions, where the signs of all constants that it meets are known. As no program
-is beyond doubt, nothing rests on it alone: enclosures of the function at huge arguments have to come
-ever closer to the limit.
+is beyond doubt, nothing rests on it alone: enclosures of the function at huge arguments have to
+come ever closer to the limit.
 """
 
 from collections.abc import Mapping

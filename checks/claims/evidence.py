@@ -11,6 +11,7 @@ from varlaw.checks.claims.context import Context
 from varlaw.checks.claims.decide import ARROWS
 from varlaw.checks.claims.derived import derivation_of, is_expected, written
 from varlaw.checks.claims.functions import NoValue
+from varlaw.checks.claims.guarded import Call, Stopped, results
 from varlaw.checks.claims.language import Statements
 from varlaw.checks.claims.literals import literal_of
 from varlaw.checks.claims.measured import Quantity, Settings, measure
@@ -21,6 +22,8 @@ from varlaw.checks.statistics import Verdict
 from varlaw.symbolic.derivation import Derivation
 from varlaw.symbolic.formulas.tree import Node
 
+EXAMINING = 60.0  # seconds of the processor's time to derive a link and audit it
+MEGABYTES = 2000
 ARROW = "; say what grows, such as: as n -> oo"
 
 
@@ -100,16 +103,28 @@ def gather(
     chains = [(claim, chain) for claim in statements.claims for chain in claim.chains]
     task = Task(tuple(c for _, c in chains), tuple(claim.context for claim, _ in chains))
     (judged,) = judge([task], jobs)
+    asked = [
+        (one, claim)
+        for (claim, _), judgements in zip(chains, judged, strict=True)
+        for one in judgements
+    ]
+    calls = [Call(_examined, (one, claim.context), EXAMINING, MEGABYTES) for one, claim in asked]
     found: list[Evidence] = []
     quantities: list[Quantity | str] = []
-    for (claim, _), judgements in zip(chains, judged, strict=True):
-        for one in judgements:
-            start, end = one.left.start + claim.start, one.right.end + claim.start
-            shown = " ".join(text[start:end].split())
-            derived, why = _derived(one, claim.context)
-            found.append(Evidence(shown, one, derived, why))
-            quantities.append(_quantity(one, claim.context))
+    for (one, claim), answer in zip(asked, results(calls, jobs), strict=True):
+        start, end = one.left.start + claim.start, one.right.end + claim.start
+        shown = " ".join(text[start:end].split())
+        if isinstance(answer, Stopped):
+            answer = (), answer.reason, answer.reason
+        derived, why, quantity = answer
+        found.append(Evidence(shown, one, derived, why))
+        quantities.append(quantity)
     return found if settings is None else _measured(found, quantities, settings)
+
+
+def _examined(asked: tuple[Judgement, Context]) -> tuple[tuple[Derived, ...], str, Quantity | str]:
+    """The derivations of a link, why it has none, and what is to be measured of it, or why not."""
+    return *_derived(*asked), _quantity(*asked)
 
 
 def _measured(
@@ -139,11 +154,11 @@ def _derived(one: Judgement, context: Context) -> tuple[tuple[Derived, ...], str
             continue
         if derivation.steps:
             audited = one.verdict in (Verdict.VERIFIED, Verdict.LOOSE)
-            found.append(_examined(derivation, audited))
+            found.append(_proved(derivation, audited))
     return tuple(found), why
 
 
-def _examined(derivation: Derivation, audited: bool) -> Derived:
+def _proved(derivation: Derivation, audited: bool) -> Derived:
     from varlaw.checks.audit import answers
     from varlaw.checks.proofs import prove
     from varlaw.derivations.catalogue import declared

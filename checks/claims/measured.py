@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from sympy import Expr
 
-from varlaw.checks.executors import Work, results
+from varlaw.checks.claims.guarded import Call, Stopped, results
 from varlaw.checks.report import Measurement
 from varlaw.checks.statistics import BUDGET, Verdict
 from varlaw.symbolic.arrays import Entry
@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 LAWS = ("uniform", "skewed", "rademacher")  # in the order of preference
 MOST_LAWS = 2
-DIED = "the process that measured it died"
+PREPARING = 60.0  # seconds of the processor's time to prepare a measurement
+MEASURING = 600.0  # for one within the usual budget; more for a larger one
+MEGABYTES = 4000
 
 
 @dataclass(frozen=True)
@@ -63,7 +65,8 @@ def measure(
     Each is sampled with up to two laws that meet the declarations. Raises ValueError for a given
     value that is none.
     """
-    laws = [_laws(quantity, settings) for quantity in quantities]
+    calls = [Call(_laws, (quantity, settings), PREPARING, MEGABYTES) for quantity in quantities]
+    laws = [f.reason if isinstance(f, Stopped) else f for f in results(calls, settings.jobs)]
     count = sum(len(found) for found in laws if not isinstance(found, str))
     share = replace(settings, error_rate=settings.error_rate / max(count, 1))
     questions = [
@@ -71,21 +74,23 @@ def measure(
         for place, (quantity, found) in enumerate(zip(quantities, laws, strict=True))
         for law in ([] if isinstance(found, str) else found)
     ]
-    measured: dict[int, Measurement] = {}
-    work = [Work(_measured, question, _died) for _, question in questions]
-    if work:
-        with results(work, settings.jobs) as done:
-            measured.update(done)
+    seconds = MEASURING * max(1.0, settings.budget / BUDGET)
+    calls = [Call(_measured, question, seconds, MEGABYTES) for _, question in questions]
+    measured = [
+        _stopped(question, found.reason) if isinstance(found, Stopped) else found
+        for (_, question), found in zip(questions, results(calls, settings.jobs), strict=True)
+    ]
     return [
         found
         if isinstance(found, str)
-        else tuple(measured[k] for k, (at, _) in enumerate(questions) if at == place)
+        else tuple(one for one, (at, _) in zip(measured, questions, strict=True) if at == place)
         for place, found in enumerate(laws)
     ]
 
 
-def _laws(quantity: Quantity, settings: Settings) -> list[str] | str:
+def _laws(asked: tuple[Quantity, Settings]) -> list[str] | str:
     """The laws to sample with, or why there are none."""
+    quantity, settings = asked
     from varlaw.checks.compiled.models import Unmeasurable
     from varlaw.checks.compiled.trials import prepare
 
@@ -120,7 +125,7 @@ def _measured(question: _Question) -> Measurement:
     )
 
 
-def _died(question: _Question) -> Measurement:
+def _stopped(question: _Question, why: str) -> Measurement:
     return Measurement(
         str(question.quantity.start).replace("**", "^"),
         question.law,
@@ -131,5 +136,5 @@ def _died(question: _Question) -> Measurement:
         "asymptotic",
         0,
         Verdict.UNDECIDED,
-        why=DIED,
+        why=why,
     )

@@ -14,7 +14,7 @@ from time import monotonic, process_time
 from varlaw.checks.claims.caching import STOPPED
 from varlaw.checks.claims.context import EMPTY, Context
 from varlaw.checks.claims.definitions import Definitions, gathered
-from varlaw.checks.claims.guarded import START, Guarded, limit_memory, limit_processor
+from varlaw.checks.claims.guarded import DIED, START, Guarded, limit_memory, limit_processor
 from varlaw.checks.claims.verdict import Judgement
 from varlaw.checks.statistics import Verdict
 from varlaw.symbolic.formulas.tree import Chain
@@ -24,9 +24,8 @@ UNLIMITED = 1e9
 QUICK = 1.0  # seconds that a link gets at first
 SHARE = 8  # of the first half of a document's time, the next link gets so small a part
 FORK = 0.05  # seconds for a new process
-SLOWER = 4  # times by the clock, at most, of the processor's time
+SLOWER = 20  # times by the clock, at most, of the processor's time
 BATCH = 100
-DIED = "the computation broke off, for want of memory or of processor time"
 OVER = "the time for its document was used up by others"
 
 
