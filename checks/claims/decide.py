@@ -163,6 +163,12 @@ def _found(chain: Chain, place: int, context: Context, known: Definitions) -> Fi
     left, sign, right = chain.links[place]
     if sign in IMPLIES:
         return implied(chain, place, context)
+    if context.networks:
+        from varlaw.checks.claims.networks import decided as decided_by_blocks
+        from varlaw.checks.claims.networks import network_in
+
+        if (network := network_in(context, left, right)) is not None:
+            return decided_by_blocks(left, sign, right, network, context)
     if sign in ARROWS:
         return tends(left, sign, right, context.towards, context)
     if (at := limit_node(left, sign, right)) is not None:
