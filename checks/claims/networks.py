@@ -12,13 +12,13 @@ from sympy import Expr, Symbol, oo
 
 from varlaw.checks.blocks import parts
 from varlaw.checks.claims.algebra import Algebra
-from varlaw.checks.claims.compare import Finding, Number, against_literal
+from varlaw.checks.claims.compare import Finding, against_literal, between
 from varlaw.checks.claims.context import Context, Network
 from varlaw.checks.claims.distributions import NAMES
 from varlaw.checks.claims.functions import CONSTANTS, NoValue
 from varlaw.checks.claims.identities import equal
 from varlaw.checks.claims.literals import literal_of
-from varlaw.checks.claims.probability import different
+from varlaw.checks.claims.probability import different, number_of
 from varlaw.checks.claims.symbolic import names_of
 from varlaw.checks.statistics import Verdict
 from varlaw.symbolic.blocks.activation import Activation
@@ -27,7 +27,6 @@ from varlaw.symbolic.blocks.reader import read_block
 from varlaw.symbolic.blocks.repeat import Repeat
 from varlaw.symbolic.blocks.state import Approximation, Regime, State
 from varlaw.symbolic.formulas.tree import Head, Node, plain
-from varlaw.symbolic.gaussian.balls import NoEnclosure, ball
 from varlaw.symbolic.language import read
 from varlaw.symbolic.language_text import typed
 
@@ -179,18 +178,13 @@ def _compared(a: Expr, sign: str, b: Expr, literal: Any) -> Finding:
     """Both sides as expressions, whatever regime they have."""
     value = typed(a)
     if literal is not None and not literal.whole and not a.free_symbols:
-
-        def enclosed() -> Any:
-            try:
-                return ball(a)
-            except NoEnclosure as error:
-                raise NoValue(str(error)) from None
-
-        return against_literal(Number(None, enclosed, lambda: a), literal, "=")
+        return against_literal(number_of(a), literal, "=")
     if sign not in ("=", "~=", "->"):
         return Finding(Verdict.UNDECIDED, value, f"{sign} between moments of networks", RULE)
     if equal(a, b):
         return Finding(Verdict.VERIFIED, value, "", RULE)
+    if not a.free_symbols | b.free_symbols:
+        return between(number_of(a), "~=" if sign == "~=" else "=", number_of(b))
     if at := different(a, b):
         return Finding(Verdict.REFUTED, value, f"differs at {at}", RULE)
     return Finding(Verdict.UNDECIDED, value, "equality was neither proved nor refuted", RULE)

@@ -55,10 +55,10 @@ def _judged(left: Node, sign: str, right: Node, context: Context, scope: Scope) 
     if literal is not None and sign in ("=", "~="):
         (value,) = _values(context, other)
         if not value.free_symbols:
-            return against_literal(_number(value), literal, sign)
+            return against_literal(number_of(value), literal, sign)
     a, b = _values(context, left, right)
     if not (a.free_symbols or b.free_symbols):
-        return between(_number(a), sign, _number(b))
+        return between(number_of(a), sign, number_of(b))
     found = _symbolic(a, sign, b, _positive(left, right, context))
     if found.verdict is Verdict.REFUTED:
         known = _declared_names(context) | {s.name for s in a.free_symbols & b.free_symbols}
@@ -143,7 +143,7 @@ def algebra_of(
     return kind(context, names, frozenset(whole_names(*roots)))
 
 
-def _number(value: Expr) -> Number:
+def number_of(value: Expr) -> Number:
     def enclosed() -> arb:
         try:
             return ball(value)
