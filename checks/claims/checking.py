@@ -72,6 +72,7 @@ class Reader:
     unread: list[Note] = field(default_factory=list)
     ignored: list[Note] = field(default_factory=list)
     bare: list[tuple[Node, Spot]] = field(default_factory=list)  # formulas without a relation
+    declared: list[tuple[str, Spot]] = field(default_factory=list)  # lines of declarations
     excused: int = 0  # spans that are to be ignored
     clock: Clock = field(default_factory=Clock)
     left: int = 0  # formulas that are still to be read, in what follows it, too
@@ -148,6 +149,10 @@ class Reader:
         """A block or a comment in the claim language; what it declares holds from here on."""
         found = read_statements(text, self.context)
         self.context = found.context
+        self.declared += [
+            (" ".join(text[start:end].split()), stretch(start, end))
+            for start, end in found.declarations
+        ]
         for mistake in found.mistakes:
             self.problems.append(Note(stretch(mistake.start, mistake.end), mistake.message))
         for claim in found.claims:

@@ -7,6 +7,7 @@ fill the memory. What has no value, and what takes too long, is NoValue with the
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from math import factorial
 from typing import Any
 
 from flint import acb, arb, ctx, fmpz
@@ -21,6 +22,7 @@ __all__ = ["NoValue", "Scope", "enclosure", "rational", "settle"]
 MOST_WORK = 3_000_000  # nodes visited for one value
 MOST_TERMS = 20_000  # of one sum or product
 MOST_EXACT_TERMS = 500
+MOST_FACTORIAL = 300
 MOST_BITS = 3000  # of a numerator or denominator that is kept exactly
 PRECISIONS = (64, 128, 256, 512, 1024)
 EVALUATIONS = 20_000  # of an integrand
@@ -98,6 +100,10 @@ def rational(node: Node) -> Fraction | None:
             return base ** int(exponent)
         case Head.ROOT:
             return _exact_root(node)
+        case Head.FACTORIAL:
+            k = rational(parts[0])
+            small = k is not None and k.denominator == 1 and 0 <= k <= MOST_FACTORIAL
+            return Fraction(factorial(int(k))) if small and k is not None else None
         case Head.SUM | Head.PRODUCT if len(parts) == 4:
             return _exact_series(node)
     return None

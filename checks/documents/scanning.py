@@ -25,7 +25,10 @@ ENVIRONMENTS = (
 BEGIN = rf"\\begin\{{((?:{'|'.join(ENVIRONMENTS)})\*?)\}}"
 MATHEMATICA = r"\\\[[A-Z][A-Za-z]+\]"  # its names of letters, \[Lambda], open no display
 BLANK = r"[\r\n][ \t]*[\r\n]"
-_TOKEN = re.compile(rf"{BEGIN}|{MATHEMATICA}|\\\\[(\[]|\\.|\$+|`+|<!--|%+", re.DOTALL)
+_ADDRESS = r"\]\([^\s()]*(?:\([^\s()]*\)[^\s()]*)*\)|https?://[^\s<>()\"']*"  # [text](address)
+_TOKEN = re.compile(
+    rf"{BEGIN}|{MATHEMATICA}|\\\\[(\[]|\\.|\$+|`+|<!--|%+|(?P<address>{_ADDRESS})", re.DOTALL
+)
 _OPEN_TEXT = re.compile(r"\\(?:text(?:rm|it|bf)?|mbox)\{[^{}$]*(?:\$[^{}$]*\$[^{}$]*)*\Z")
 # Where Markdown eats a backslash, two are written.
 _BRACKETED = {
@@ -74,6 +77,8 @@ class _Scanner:
     def _read(self, token: re.Match[str]) -> int:
         """Read what begins here; where to go on."""
         start, mark = token.start(), token[0]
+        if token["address"]:
+            return token.end()
         if environment := token[1]:
             return self._environment(start, token.end(), environment)
         if mark in _BRACKETED and not (self.syntax.latex and len(mark) == 3):
