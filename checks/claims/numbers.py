@@ -263,7 +263,11 @@ def _series(node: Node, scope: Scope) -> Any:
     if scope.complex:
         raise NoValue("a sum inside of an integral")
     if Head.INFINITY in (last.head, first.head):
-        raise NoValue("a sum or product with infinitely many terms")
+        if node.head is Head.PRODUCT:
+            raise NoValue("a product with infinitely many terms")
+        from varlaw.checks.claims.series import infinite
+
+        return infinite(node, scope)
     low, high = (whole(_value(end, scope)) for end in (first, last))
     if low is None or high is None:
         raise NoValue("the ends of a sum or product are not whole numbers")
