@@ -11,6 +11,7 @@ from varlaw.checks.blocks.running import Batch, Draw, number, run, whole
 from varlaw.symbolic.blocks.activation import Activation
 from varlaw.symbolic.blocks.linear import Dropout, Embedding, Linear
 from varlaw.symbolic.blocks.norm import BatchNorm, LayerNorm, RMSNorm
+from varlaw.symbolic.blocks.softmax import Softmax
 from varlaw.symbolic.gaussian.compiled import compiled
 from varlaw.symbolic.gaussian.enclosure import joined
 from varlaw.symbolic.gaussian.pieces import pieces_of
@@ -41,6 +42,12 @@ def _(block: Activation, x: Batch, draw: Draw) -> Batch:
 @run.register
 def _(block: LayerNorm, x: Batch, draw: Draw) -> Batch:
     return np.asarray((x - x.mean(-1, keepdims=True)) / x.std(-1, keepdims=True))
+
+
+@run.register
+def _(block: Softmax, x: Batch, draw: Draw) -> Batch:
+    powers = np.exp(x - x.max(-1, keepdims=True))
+    return np.asarray(powers / powers.sum(-1, keepdims=True))
 
 
 @run.register

@@ -82,8 +82,8 @@ class MaxPool(Block):
     s sqrt(1 - rho) M, where M is the largest of K independent standard Gaussians:
     E[h(M)] = E[K h(Z) Phi(Z)^(K-1)]. A `function` such as relu, linear on both sides of zero and
     never decreasing, is applied before or after, which is the same; it needs rho = 0 and mean 0.
-    Backward a window's gradient goes to one position: E[g_x^2] = E[f'(M)^2] (u/kernel)^dims E[g_y^2]
-    for positions in u windows on average, as in AveragePool.
+    Backward a window's gradient goes to one position: E[g_x^2] = E[f'(M)^2] E[g_y^2] times
+    (u/kernel)^dims for positions in u windows on average, as in AveragePool.
     """
 
     window: Window

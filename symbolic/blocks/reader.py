@@ -29,6 +29,7 @@ from varlaw.symbolic.blocks.residual import (
     sandwich,
 )
 from varlaw.symbolic.blocks.scaled import deep_norm, fixup, re_zero, skip_init
+from varlaw.symbolic.blocks.softmax import Softmax
 from varlaw.symbolic.blocks.state import BlockError
 from varlaw.symbolic.language import ReadingError, read
 from varlaw.symbolic.language_functions import function_named
@@ -52,6 +53,7 @@ MAKERS: dict[str, Callable[..., Block]] = {
     "sandwich": sandwich,
     "parallel": Parallel,
     "glu": Gate,
+    "softmax": Softmax,
     "moe": Experts,
     "conv": Conv,
     "convtransposed": ConvTransposed,

@@ -50,8 +50,8 @@ class Window:
             return self.kernel
         if self.stride == 1:  # on either side 1, ..., padding positions are missing
             return tidy(self.kernel - self.padding * (self.padding + 1) / self.outputs)
-        k, s, p, n = (int(v) for v in (self.kernel, self.stride, self.padding, self.length))
         places = int(self.outputs)
+        k, s, p, n = (int(v) for v in (self.kernel, self.stride, self.padding, self.length))
         inside = sum(0 <= place * s + tap - p < n for place in range(places) for tap in range(k))
         return Rational(inside, places)
 
