@@ -48,11 +48,11 @@ def test_counts_of_positions_against_brute_force(kernel, stride, padding, size):
 @pytest.mark.parametrize(
     ("text", "forward", "backward"),
     [
-        ("conv(c, e, k, var=v)", "c*k^2*v*q0", "e*k^2*v"),
-        ("conv(c, e, k, var=v, stride=s, groups=g, bias=b)", "c*k^2*v*q0/g + b", "e*k^2*v/(g*s^2)"),
-        ("conv(c, e, 3, var=v, padding=1, size=n)", "c*v*q0*(3 - 2/n)^2", "e*v*(3 - 2/n)^2"),
-        ("conv(c, e, k, var=v, dims=1, size=n)", "c*k*v*q0", "e*k*v*(n - k + 1)/n"),
-        ("convtransposed(c, e, k, var=v, stride=s)", "c*k^2*v*q0/s^2", "e*k^2*v"),
+        ("conv(c, h, k, var=v)", "c*k^2*v*q0", "h*k^2*v"),
+        ("conv(c, h, k, var=v, stride=s, groups=g, bias=b)", "c*k^2*v*q0/g + b", "h*k^2*v/(g*s^2)"),
+        ("conv(c, h, 3, var=v, padding=1, size=n)", "c*v*q0*(3 - 2/n)^2", "h*v*(3 - 2/n)^2"),
+        ("conv(c, h, k, var=v, dims=1, size=n)", "c*k*v*q0", "h*k*v*(n - k + 1)/n"),
+        ("convtransposed(c, h, k, var=v, stride=s)", "c*k^2*v*q0/s^2", "h*k^2*v"),
     ],
 )
 def test_convolutions(text, forward, backward):

@@ -101,9 +101,10 @@ ROWS = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("block", "mean", "row"), ROWS, ids=["linear", "relu", "gelu", "ln", "do", "softmax", "ffn"]
-)
+NAMES = ["linear", "relu", "gelu", "layernorm", "dropout", "softmax", "feed-forward"]
+
+
+@pytest.mark.parametrize(("block", "mean", "row"), ROWS, ids=NAMES)
 def test_the_table_of_deepscalelm(block: Block, mean, row):
     state = given(mean)
     out = block.forward(state)
