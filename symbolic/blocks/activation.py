@@ -4,10 +4,21 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
 
-from sympy import Dummy, Expr, Float, Function, Integer, Lambda, Symbol, oo
+from flint import arb
+from sympy import Dummy, Expr, Float, Integer, Lambda, Symbol, oo
 
 from varlaw.symbolic.blocks.block import Block
-from varlaw.symbolic.blocks.state import ZERO, Approximation, BlockError, Gradient, State, tidy
+from varlaw.symbolic.blocks.enclosed import Balls, Enclosable, enclosure, gaussian_mean
+from varlaw.symbolic.blocks.state import (
+    ZERO,
+    Approximation,
+    BlockError,
+    Gradient,
+    Regime,
+    State,
+    joint,
+    tidy,
+)
 from varlaw.symbolic.gains.slopes import is_odd, jumps_of, slope_of
 from varlaw.symbolic.gaussian.enclosure import joined
 from varlaw.symbolic.gaussian.functions import NoMoment, function_of
@@ -20,6 +31,7 @@ from varlaw.symbolic.language_text import typed
 U, V = Dummy("u", real=True), Dummy("v", positive=True)  # no name in a state clashes with them
 MOST_OPERATIONS = 1000
 RHO = Dummy("rho", real=True)
+SIGN = Regime({Approximation.SYMMETRIC})
 
 
 @dataclass(frozen=True, init=False)
@@ -45,11 +57,14 @@ class Activation(Block):
         self._check(state)
         f, x, half = self.function, self.variable, self._half(state)
         product = None if state.product is None else self._pair(f, state)
+        mean = tidy(_mean(f, x, state))
         return state.become(
-            *_used(half),
-            mean=tidy(_mean(f, x, state)),
+            mean=mean,
+            mean_regime=SIGN if mean == 0 and state.symmetric else _wide(state, "mean"),
             second_moment=tidy(_mean(f**2, x, state) if half is None else half),
+            regime=_wide(state, "mean") if half is None else joint([state.regime, SIGN]),
             product=product,
+            product_regime=_wide(state),
             gaussian=False,
             symmetric=state.symmetric and is_odd(f, x),
         )
@@ -61,10 +76,12 @@ class Activation(Block):
         slope, half = slope_of(self.function, self.variable), self._half(state)
         factor = _mean(slope**2, self.variable, state) if half is None else self._halved
         product = ZERO if gradient.product == 0 else gradient.product * self._pair(slope, state)
+        of_slope = _wide(state, "mean") if half is None else SIGN
         return gradient.become(
-            *_used(half),
             second_moment=tidy(factor * gradient.second_moment),
+            regime=joint([gradient.regime, of_slope]),
             product=product,
+            product_regime=joint([gradient.product_regime, _wide(state)]),
         )
 
     def _check(self, state: State) -> None:
@@ -106,7 +123,7 @@ class Activation(Block):
         return tidy(found.subs(values, simultaneous=True))
 
 
-class GaussianMean(Function):
+class GaussianMean(Enclosable):
     """E[f(x)] for x ~ N(mean, variance), where no closed form is known; evalf proves its digits."""
 
     is_real = True
@@ -117,6 +134,10 @@ class GaussianMean(Function):
             return None
         return Float(self._moment().digits(max(int(prec * 0.301), 5)).digits, precision=prec)
 
+    def enclosure(self, at: Balls) -> arb:
+        law, m, v = self.args
+        return gaussian_mean(law.expr, law.variables[0], enclosure(m, at), enclosure(v, at))
+
     def _moment(self) -> Any:
         (x,), f = self.args[0].variables, self.args[0].expr
         return moment(f, self.args[1], self.args[2], variable=x.name)
@@ -126,11 +147,19 @@ class GaussianMean(Function):
         return True if f.is_Pow and f.exp == 2 else None
 
     def fdiff(self, argindex: int = 1) -> Expr:
-        """By Stein's lemma, d/dv E[f] = E[f ((x - m)^2/v - 1)]/(2 v), and d/dm = E[f (x - m)]/v."""
+        """By Stein's lemma, d/dv E[f] = E[f ((x - m)^2/v - 1)]/(2 v), and d/dm = E[f (x - m)]/v.
+
+        For f without kinks these are E[f'']/2 and E[f'].
+        """
         law, m, v = self.args
         (x,), f = law.variables, law.expr
-        weight = ((x - m) ** 2 / v - 1) / (2 * v) if argindex == 3 else (x - m) / v
-        return self.func(Lambda(x, f * weight), m, v)
+        if len(joined(pieces_of(f, x))) == 1:
+            f = f.diff(x, 2) / 2 if argindex == 3 else f.diff(x)
+            return self.func(Lambda(x, f), m, v)
+        plain, once, twice = (self.func(Lambda(x, f * x**k), m, v) for k in range(3))
+        if argindex == 2:
+            return (once - m * plain) / v
+        return ((twice - 2 * m * once + m**2 * plain) / v - plain) / (2 * v)
 
     def _sympystr(self, printer: Any) -> str:
         (x,), f = self.args[0].variables, self.args[0].expr
@@ -139,8 +168,10 @@ class GaussianMean(Function):
         return f"E[{typed(f)}{law}]"
 
 
-def _used(half: Expr | None) -> list[Approximation]:
-    return [Approximation.WIDE if half is None else Approximation.SYMMETRIC]
+def _wide(state: State, *also: str) -> Regime:
+    """What a mean over Gaussian features rests on; without names, one over all of the state."""
+    numbers = ("second_moment", *also) if also else ()
+    return Regime(state.resting(*numbers) | {Approximation.WIDE})
 
 
 def _mean(f: Expr, x: Symbol, state: State) -> Expr:
