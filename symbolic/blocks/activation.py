@@ -9,6 +9,7 @@ from sympy import Dummy, Expr, Float, Integer, Lambda, Symbol, oo
 
 from varlaw.symbolic.blocks.block import Block
 from varlaw.symbolic.blocks.enclosed import Balls, Enclosable, enclosure, gaussian_mean
+from varlaw.symbolic.blocks.pairs import GaussianPair
 from varlaw.symbolic.blocks.state import (
     ZERO,
     Approximation,
@@ -20,16 +21,18 @@ from varlaw.symbolic.blocks.state import (
     tidy,
 )
 from varlaw.symbolic.gains.slopes import is_odd, jumps_of, slope_of
+from varlaw.symbolic.gaussian.bivariate import kernel
 from varlaw.symbolic.gaussian.enclosure import joined
 from varlaw.symbolic.gaussian.functions import NoMoment, function_of
 from varlaw.symbolic.gaussian.moment import moment
-from varlaw.symbolic.gaussian.pair import pair_moment
 from varlaw.symbolic.gaussian.pieces import NotClosed, pieces_of
+from varlaw.symbolic.gaussian.shorter import shorter
 from varlaw.symbolic.language import Text
 from varlaw.symbolic.language_text import typed
 
 U, V = Dummy("u", real=True), Dummy("v", positive=True)  # no name in a state clashes with them
 MOST_OPERATIONS = 1000
+LONG = 40  # operations of a closed form from which on a shorter one is looked for
 RHO = Dummy("rho", real=True)
 SIGN = Regime({Approximation.SYMMETRIC})
 
@@ -119,6 +122,9 @@ class Activation(Block):
         if r == 1:
             return tidy(_mean(f**2, self.variable, state))
         found = _closed_pair(f, self.variable, state.mean == 0)
+        if found is None:
+            law = Lambda(self.variable, f)
+            return GaussianPair(law, state.mean, state.variance, r)
         values = {RHO: r, U: state.mean, V: state.variance}
         return tidy(found.subs(values, simultaneous=True))
 
@@ -197,13 +203,13 @@ def _closed(f: Expr, x: Symbol, centred: bool) -> Expr | None:
 
 
 @lru_cache(maxsize=256)
-def _closed_pair(f: Expr, x: Symbol, centred: bool) -> Expr:
-    """E[f(x) f(x')] for N(U, V) with correlation RHO, or N(0, V), in closed form."""
+def _closed_pair(f: Expr, x: Symbol, centred: bool) -> Expr | None:
+    """E[f(x) f(x')] for N(U, V) with correlation RHO, or N(0, V); None if it is not closed."""
     means = (ZERO, ZERO) if centred else (U, U)
     try:
-        found = pair_moment(f, rho=RHO, variances=(V, V), means=means, variable=x.name).exact
+        found = kernel(f, f, x, RHO, (V, V), means)
+    except NotClosed:
+        return None
     except ValueError as error:
         raise BlockError(f"the correlation of two inputs: {error}") from error
-    if found is None:
-        raise BlockError(f"the correlation through {typed(f)} has no closed form")
-    return found
+    return shorter(found) if found.count_ops() > LONG else found

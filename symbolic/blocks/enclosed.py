@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from flint import arb, ctx
 from sympy import Add, Expr, Float, Function, Integer, Mul, Pow, Rational, Symbol, acos, asin
 
+from varlaw.symbolic.blocks.state import ZERO, tidy
 from varlaw.symbolic.gaussian.balls import FUNCTIONS, NoEnclosure, ball, raised
 from varlaw.symbolic.gaussian.closed import Divergent
 from varlaw.symbolic.gaussian.enclosure import enclose
@@ -61,6 +62,38 @@ def evaluated(number: Enclosable, bits: int) -> Float | None:
     return None if value is None else Float(dyadic(value), precision=bits)
 
 
+def is_nil(expression: Expr) -> bool:
+    """Whether an expression is shown to be 0; a look at numbers tells soon where it is not."""
+    return not differs(expression, ZERO, set()) and bool(tidy(expression) == 0)
+
+
+def without(expression: Expr, symbols: set[Symbol]) -> Expr | None:
+    """An equal expression without some symbols; None where it depends on them, or may."""
+    if differs(expression, expression, symbols):
+        return None
+    short = tidy(expression)
+    return None if short.free_symbols & symbols else short
+
+
+def differs(one: Expr, other: Expr, moved: set[Symbol]) -> bool:
+    """Whether two expressions surely differ at some numbers, those of `moved` being others."""
+    names = sorted(one.free_symbols | other.free_symbols, key=str)
+    if any(name in moved for name in names) is False and one == other:
+        return False
+    try:
+        with ctx.workprec(LOW):
+            at = {name: _sample(name, k) for k, name in enumerate(names)}
+            then = {name: ball * arb(1.25) if name in moved else ball for name, ball in at.items()}
+            return not enclosure(one, at).overlaps(enclosure(other, then))
+    except (NoEnclosure, NotClosed, Divergent):
+        return False
+
+
+def _sample(name: Symbol, place: int) -> arb:
+    """A value for a name: products of two inputs and means are smaller than second moments."""
+    return (arb(2) if name.is_positive else arb(1) / 8) + arb(place) / 64
+
+
 def gaussian_mean(f: Expr, x: Symbol, mean: arb, variance: arb) -> arb:
     """E[f(x)] for Gaussian x with a mean and a variance in balls.
 
@@ -78,9 +111,14 @@ def gaussian_mean(f: Expr, x: Symbol, mean: arb, variance: arb) -> arb:
         left, right = arb(variance.lower()), arb(variance.upper())
         wide: arb = enclose(pieces_of(f**2, x), x, m, dyadic(2 * right), 3).value
         shift, spread = arb(mean.rad()), arb(variance.rad())
-        most = wide * (2 * right / left).sqrt() * (shift**2 / (2 * right)).exp()
+        most = wide * spread_law(variance) * (shift**2 / (2 * right)).exp()
         moved = shift * (most / left).sqrt() + spread * (2 * most).sqrt() / (2 * left)
     return value + arb(moved.abs_upper()) * arb(0, 1)
+
+
+def spread_law(variance: arb) -> arb:
+    """A bound on the densities of N(0, v), v in a ball, over that of N(0, 2 r), r the largest v."""
+    return (2 * arb(variance.upper()) / arb(variance.lower())).sqrt()
 
 
 def _digits(bits: int) -> int:

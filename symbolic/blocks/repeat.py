@@ -1,7 +1,7 @@
 """The same block many times over, each with weights of its own: laws in depth."""
 
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 from sympy import Dummy, Expr, Integer, Symbol, Tuple
@@ -117,6 +117,7 @@ class Repeat(Block):
             raise BlockError("the gradient is coupled to other moments in depth")
         return Product(tidy(factor), path)
 
+    @lru_cache(maxsize=64)  # noqa: B019 (a block is a value, and small)
     def layer(self, state: State) -> Layer:
         """A layer at any depth, and the recurrence of the numbers that change."""
         first = {self.q: state.second_moment, self.m: state.mean}

@@ -3,11 +3,13 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from functools import lru_cache
 from typing import Any, ClassVar, Self
 
-from sympy import Dummy, Expr, Function, Integer, NumberSymbol, Pow, cancel, factor
+from sympy import Add, Dummy, Expr, Function, Integer, NumberSymbol, Pow, cancel, factor
 
 ZERO, ONE = Integer(0), Integer(1)
+MOST_FACTORED = 40  # operations
 
 
 class BlockError(ValueError):
@@ -120,13 +122,21 @@ class Gradient(_Flow):
     product_regime: Regime = field(default_factory=lambda: Regime({Approximation.PROBE}))
 
 
+@lru_cache(maxsize=4096)
 def tidy(expression: Expr) -> Expr:
     """The shortest of a few equal forms of an expression; roots and functions are left alone."""
+    if not expression.has(Add):
+        return expression
     apart = {node: Dummy() for node in expression.atoms(NumberSymbol, Function)}
     apart |= {p: Dummy() for p in expression.atoms(Pow) if p.is_number and not p.exp.is_Integer}
     inner = expression.xreplace(apart)
     if not inner.is_rational_function(*inner.free_symbols):
         return expression
-    forms = [inner, inner.expand(), cancel(inner), factor(inner)]
-    back = {dummy: node for node, dummy in apart.items()}
-    return min(forms, key=lambda form: (form.count_ops(), len(str(form)))).xreplace(back)
+    quotient = cancel(inner)
+    forms = dict.fromkeys([inner, inner.expand(), quotient])
+    if quotient.count_ops() <= MOST_FACTORED:
+        forms[factor(quotient)] = None
+    sizes = {form: form.count_ops() for form in forms}
+    shortest = [form for form, count in sizes.items() if count == min(sizes.values())]
+    best = shortest[0] if len(shortest) == 1 else min(shortest, key=lambda form: len(str(form)))
+    return best.xreplace({dummy: node for node, dummy in apart.items()})

@@ -7,6 +7,7 @@ from functools import cached_property
 from sympy import Dummy, Expr, Integer, Symbol, Tuple
 
 from varlaw.symbolic.blocks.coupled import Coupled
+from varlaw.symbolic.blocks.enclosed import is_nil, without
 from varlaw.symbolic.blocks.iteration import Iterated, IteratedProduct
 from varlaw.symbolic.blocks.recurrence import Product, Recurrence
 from varlaw.symbolic.blocks.state import tidy
@@ -35,7 +36,7 @@ class System:
     def settled(self) -> dict[Symbol, Expr]:
         """The values that stay as they are at first."""
         kept = dict(self.firsts)
-        while moved := [u for u in kept if tidy(self.steps[u].subs(kept) - self.firsts[u]) != 0]:
+        while moved := [u for u in kept if not is_nil(self.steps[u].subs(kept) - kept[u])]:
             for u in moved:
                 del kept[u]
         return kept
@@ -43,7 +44,7 @@ class System:
     def alone(self, u: Symbol) -> Recurrence | None:
         """The recurrence of a value on its own; None where it is coupled to others."""
         others = {v: value for v, value in self.settled.items() if v != u}
-        step = tidy(self.steps[u].subs(others))
+        step = tidy(self.steps[u].subs(others)) if others else self.steps[u]
         if step.free_symbols & (set(self.steps) - {u}):
             return None
         return Recurrence(step, u, self.firsts[u])
@@ -54,37 +55,36 @@ class System:
             return self.firsts[u]
         along = {v: path for v in self.steps if (path := self.alone(v)) is not None}
         for v, path in along.items():
-            same = v != u and tidy(self.firsts[u] - path.first) == 0
-            if same and tidy(self.steps[u].subs(u, v) - path.step) == 0:
+            same = v != u and is_nil(self.firsts[u] - path.first)
+            if same and is_nil(self.steps[u].subs(u, v) - path.step):
                 return at_depth(path, count)  # two values that are the same stay so
         if u in along:
             return at_depth(along[u], count)
         for v, path in along.items():
-            factor = tidy(self.steps[u].subs(self.settled) / u)
-            if factor.free_symbols & set(self.steps) <= {v}:
+            factor = without(self.steps[u].subs(self.settled) / u, set(self.steps) - {v})
+            if factor is not None:
                 return self.firsts[u] * product_to(Product(factor, path), count)
         return None
 
     def _rest(self, found: Mapping[Symbol, Expr], count: Expr) -> dict[Symbol, Expr]:
         """The coupled values: by their difference where that is on its own, else by iteration."""
         rest = [u for u in self.steps if u not in found]
-        if len(rest) == 2:
+        if len(rest) == 2 and not found:
             u, v = rest
             gap = Dummy("gap", real=True)
-            apart = tidy((self.steps[u] - self.steps[v]).subs(u, v + gap).expand())
+            apart = without((self.steps[u] - self.steps[v]).subs(u, v + gap), {v})
             if apart == 0 and self.firsts[u] != self.firsts[v]:  # the same after one step
                 firsts = {w: tidy(step.subs(self.firsts)) for w, step in self.steps.items()}
                 values = System(self.steps, firsts).after(count - 1)
                 return {w: values[w] for w in rest}
-            turned = System(
-                {gap: apart, v: tidy(self.steps[v].subs(u, v + gap))}
-                | {w: self.steps[w].subs(u, v + gap) for w in found},
-                {gap: self.firsts[u] - self.firsts[v], v: self.firsts[v]}
-                | {w: self.firsts[w] for w in found},
-            )
-            if all(turned._apart(w, count) is not None for w in (gap, v)):
-                values = turned.after(count)
-                return {u: values[v] + values[gap], v: values[v]}
+            if apart is not None:
+                turned = System(
+                    {gap: apart, v: tidy(self.steps[v].subs(u, v + gap))},
+                    {gap: self.firsts[u] - self.firsts[v], v: self.firsts[v]},
+                )
+                if turned._apart(v, count) is not None:
+                    values = turned.after(count)
+                    return {u: values[v] + values[gap], v: values[v]}
         ordered = list(self.steps)
         path = (
             Tuple(*(self.steps[w] for w in ordered)),
