@@ -159,9 +159,11 @@ class GaussianMean(Enclosable):
         """
         law, m, v = self.args
         (x,), f = law.variables, law.expr
-        if len(joined(pieces_of(f, x))) == 1:
-            f = f.diff(x, 2) / 2 if argindex == 3 else f.diff(x)
-            return self.func(Lambda(x, f), m, v)
+        pieces = joined(pieces_of(f, x))
+        if len(pieces) == 1:
+            smooth = pieces[0].expression
+            slope = smooth.diff(x, 2) / 2 if argindex == 3 else smooth.diff(x)
+            return self.func(Lambda(x, slope), m, v)
         plain, once, twice = (self.func(Lambda(x, f * x**k), m, v) for k in range(3))
         if argindex == 2:
             return (once - m * plain) / v

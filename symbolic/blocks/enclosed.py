@@ -5,6 +5,7 @@ and that of an arc cosine is in [-1, 1]: a ball that reaches beyond is cut there
 """
 
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 
 from flint import arb, ctx
 from sympy import Add, Expr, Float, Function, Integer, Mul, Pow, Rational, Symbol, acos, asin
@@ -12,7 +13,7 @@ from sympy import Add, Expr, Float, Function, Integer, Mul, Pow, Rational, Symbo
 from varlaw.symbolic.blocks.state import ZERO, tidy
 from varlaw.symbolic.gaussian.balls import FUNCTIONS, NoEnclosure, ball, raised
 from varlaw.symbolic.gaussian.closed import Divergent
-from varlaw.symbolic.gaussian.enclosure import enclose
+from varlaw.symbolic.gaussian.enclosure import enclose, joined
 from varlaw.symbolic.gaussian.fixed_points import LOW, dyadic
 from varlaw.symbolic.gaussian.pieces import NotClosed, pieces_of
 
@@ -98,8 +99,9 @@ def gaussian_mean(f: Expr, x: Symbol, mean: arb, variance: arb) -> arb:
     """E[f(x)] for Gaussian x with a mean and a variance in balls.
 
     At the midpoints (m, v) it is enclosed; beyond, by Stein's lemma and the inequality of Cauchy
-    and Schwarz, 2 v |d/dv E[f]| <= sqrt(2 E[f^2]) and sqrt(v) |d/dm E[f]| <= sqrt(E[f^2]). Of all
-    laws in the balls E[f^2] is at most a multiple of that at (m, 2 r), r the largest variance.
+    and Schwarz, 2 v |d/dv E[f]| <= sqrt(2 E[f^2]) and sqrt(v) |d/dm E[f]| <= sqrt(E[f^2]), and for
+    smooth f also 2 |d/dv E[f]| <= sqrt(E[f''^2]). Of all laws in the balls E[f^2] is at most a
+    multiple of that at (m, w), for w twice the largest variance or more.
     """
     if not variance > 0:
         raise NoEnclosure("a variance is not known to be positive")
@@ -108,17 +110,43 @@ def gaussian_mean(f: Expr, x: Symbol, mean: arb, variance: arb) -> arb:
     if mean.is_exact() and variance.is_exact():
         return value
     with ctx.workprec(LOW):
-        left, right = arb(variance.lower()), arb(variance.upper())
-        wide: arb = enclose(pieces_of(f**2, x), x, m, dyadic(2 * right), 3).value
+        left, wide = arb(variance.lower()), wider(variance)
         shift, spread = arb(mean.rad()), arb(variance.rad())
-        most = wide * spread_law(variance) * (shift**2 / (2 * right)).exp()
-        moved = shift * (most / left).sqrt() + spread * (2 * most).sqrt() / (2 * left)
+        factor = (ball(wide) / left).sqrt() * (shift**2 / ball(wide)).exp()
+
+        def root(g: Expr) -> arb:
+            return (second_moment(g, x, m, wide) * factor).sqrt()
+
+        size = root(f)
+        steep = size * arb(2).sqrt() / (2 * left)
+        bend = curvature(f, x)
+        if bend is not None:
+            steep = steep.min(root(bend) / 2)
+        moved = shift * size / left.sqrt() + spread * steep
     return value + arb(moved.abs_upper()) * arb(0, 1)
 
 
-def spread_law(variance: arb) -> arb:
-    """A bound on the densities of N(0, v), v in a ball, over that of N(0, 2 r), r the largest v."""
-    return (2 * arb(variance.upper()) / arb(variance.lower())).sqrt()
+def wider(variance: arb) -> Rational:
+    """A power of 2 from 2 r to 4 r, r the largest variance in a ball.
+
+    The densities of N(0, v) for v in the ball are at most sqrt(w/v) times that of N(0, w) there.
+    """
+    mantissa, exponent = (int(part) for part in arb(variance.upper()).man_exp())
+    return Rational(2) ** (1 + mantissa.bit_length() + exponent)
+
+
+@lru_cache(maxsize=256)
+def curvature(f: Expr, x: Symbol) -> Expr | None:
+    """f''; None where f has kinks."""
+    pieces = joined(pieces_of(f, x))
+    return None if len(pieces) > 1 else pieces[0].expression.diff(x).diff(x)
+
+
+@lru_cache(maxsize=1024)
+def second_moment(g: Expr, x: Symbol, mean: Rational, variance: Rational) -> arb:
+    """A rough ball for E[g(x)^2]."""
+    value: arb = enclose(pieces_of(g**2, x), x, mean, variance, 3).value
+    return value
 
 
 def _digits(bits: int) -> int:

@@ -5,10 +5,16 @@ from typing import Any
 from flint import arb, ctx
 from sympy import Expr, Lambda
 
-from varlaw.symbolic.blocks.enclosed import Balls, Enclosable, enclosure, evaluated, spread_law
+from varlaw.symbolic.blocks.enclosed import (
+    Balls,
+    Enclosable,
+    enclosure,
+    evaluated,
+    second_moment,
+    wider,
+)
 from varlaw.symbolic.gains.slopes import jumps_of, slope_of
-from varlaw.symbolic.gaussian.balls import NoEnclosure
-from varlaw.symbolic.gaussian.enclosure import enclose
+from varlaw.symbolic.gaussian.balls import NoEnclosure, ball
 from varlaw.symbolic.gaussian.fixed_points import LOW, dyadic
 from varlaw.symbolic.gaussian.joint import enclose2
 from varlaw.symbolic.gaussian.pieces import pieces_of
@@ -39,18 +45,17 @@ class GaussianPair(Enclosable):
         if v.is_exact() and r.is_exact():
             return value
         with ctx.workprec(LOW):
-            left, most = arb(v.lower()), spread_law(v)
-            wide = dyadic(2 * arb(v.upper()))
+            left, wide = arb(v.lower()), wider(v)
 
             def mean(g: Expr) -> arb:
-                return arb(enclose(pieces_of(g, x), x, middle, wide, 3).value) * most
+                return second_moment(g, x, middle, wide) * (ball(wide) / left).sqrt()
 
-            y = (x - middle) ** 2 / dyadic(left)
-            moved = arb(v.rad()) * mean(f**2 * (y + 3)) / (2 * left)
+            far = mean(f * (x - middle)) / left + 3 * mean(f)
+            moved = arb(v.rad()) * far / (2 * left)
             if jumps_of(f, x):
-                moved += arb(r.rad()) * mean(f**2) / (1 - abs(r))
+                moved += arb(r.rad()) * mean(f) / (1 - abs(r))
             else:
-                moved += arb(r.rad()) * arb(v.upper()) * mean(slope_of(f, x) ** 2)
+                moved += arb(r.rad()) * arb(v.upper()) * mean(slope_of(f, x))
         return value + arb(moved.abs_upper()) * arb(0, 1)
 
     def _eval_evalf(self, prec: int) -> Expr | None:

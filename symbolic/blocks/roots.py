@@ -19,9 +19,9 @@ from varlaw.symbolic.gaussian.pieces import NotClosed
 OCTAVES = (-18, 12)  # powers of 2 between which roots are looked for
 PER_OCTAVE = 2
 DIGITS = 12
-SIGN_BITS = (64, 200)
-ROUGH = 53
-MOST_WORK = 1000  # intervals looked at, to prove that there are no other roots
+SIGN_BITS = (53, 200)
+ROUGH = 40
+MOST_WORK = 600  # intervals looked at, to prove that there are no other roots
 FAILURES = (NoEnclosure, NotClosed, Divergent)
 
 
@@ -106,10 +106,10 @@ class _Search:
         """Intervals with a change of sign, and whether they hold one root each and all of them."""
         (low, below), (high, above) = left, right
         changed = [(low, high)] if below != above else []
-        if self.free_of_zero(self.slope, low, high):
-            return changed, True
         if not changed and self.free_of_zero(self.gap, low, high):
             return [], True
+        if self.free_of_zero(self.slope, low, high):
+            return changed, True
         middle = (low + high) / 2
         for point in (middle, (2 * low + high) / 3):
             if self.work > 0 and (sign := self.sign(point)):
