@@ -65,22 +65,25 @@ class Analysis:
 
     `updates` are the exponents r >= 0 of layers whose outputs move like n^-r by their own steps in
     training, `first` those at the first step; r is the least of `updates` (Yang and Hu 2021, 3.2).
-    `logits` and `logits_move` are exponents of the outputs at the start and of their change.
+    `logits` and `logits_move` are exponents of the outputs at the start and of their change. Where
+    pre-activations do not start at order 1 nothing is said of what comes after: those are empty
+    and None.
     """
 
     sizes: tuple[Size, ...]
     first: Mapping[Kind, Expr]
     updates: Mapping[Kind, Expr]
-    logits: Expr
-    logits_move: Expr
+    logits: Expr | None
+    logits_move: Expr | None
     regime: Regime
     reasons: tuple[str, ...]
     depth: Depth | None
 
     @property
-    def r(self) -> Expr:
+    def r(self) -> Expr | None:
         """The exponent r of the features: they move like n^-r."""
-        return min(r for kind, r in self.updates.items() if kind is not Kind.OUTPUT)
+        found = [r for kind, r in self.updates.items() if kind is not Kind.OUTPUT]
+        return min(found) if found else None
 
     @property
     def stable(self) -> bool:
@@ -101,6 +104,9 @@ def analyse(p: Parametrisation) -> Analysis:
     """Derive the sizes of a parametrisation and classify it (Yang and Hu 2021, theorem 3.3)."""
     out = p.layers[Kind.OUTPUT].width
     start = [_start(kind, layer.width) for kind, layer in p.layers.items()]
+    depth = _deep(p) if p.residual else None
+    if wrong := _started_wrong(start):
+        return Analysis(tuple(start), {}, {}, None, None, Regime.UNSTABLE, tuple(wrong), depth)
     slopes = list(_slopes(p))
     first = {
         kind: _own(p, kind, FIRST, ZERO if kind is Kind.OUTPUT else slopes[0].exponent)
@@ -123,7 +129,7 @@ def analyse(p: Parametrisation) -> Analysis:
     )
     logits = next(size.exponent for size in start if size.layer == Kind.OUTPUT)
     move = Max(training[Kind.OUTPUT].exponent, through.exponent)
-    regime, reasons = _classified(start, updates, moved, logits, move)
+    regime, reasons = _classified(updates, moved, logits, move)
     shown = [size for kind, size in first.items() if size.exponent != training[kind].exponent]
     return Analysis(
         sizes=(*start, *slopes, *gradients, *shown, *training.values(), through),
@@ -133,8 +139,16 @@ def analyse(p: Parametrisation) -> Analysis:
         logits_move=move,
         regime=regime,
         reasons=tuple(reasons),
-        depth=_deep(p) if p.residual else None,
+        depth=depth,
     )
+
+
+def _started_wrong(start: list[Size]) -> list[str]:
+    return [
+        f"{size.layer}: {size.quantity} {'grow' if size.exponent > 0 else 'vanish'}, {size.text}"
+        for size in start
+        if size.exponent > 0 or (size.exponent < 0 and _must_stay(size.layer))
+    ]
 
 
 def _size(
@@ -199,15 +213,8 @@ def _own(p: Parametrisation, kind: Kind, when: str, slope: Expr) -> Size:
 
 
 def _classified(
-    start: list[Size], updates: Mapping[Kind, Expr], moved: Expr, logits: Expr, move: Expr
+    updates: Mapping[Kind, Expr], moved: Expr, logits: Expr, move: Expr
 ) -> tuple[Regime, list[str]]:
-    wrong = [
-        f"{size.layer}: {size.quantity} {'grow' if size.exponent > 0 else 'vanish'}, {size.text}"
-        for size in start
-        if size.exponent > 0 or (size.exponent < 0 and _must_stay(size.layer))
-    ]
-    if wrong:
-        return Regime.UNSTABLE, wrong
     wrong = [
         f"{kind}: its own step moves its outputs by {power('n', -r)}"
         for kind, r in updates.items()
