@@ -121,7 +121,7 @@ def parametrisation(
     for kind, at in given.items():
         before = found.layers.get(kind, Layer())
         layers_of[kind] = Layer(at[0], at[1] if len(at) == 2 else before.depth)
-    return replace(found, name=f"{name}, changed", layers=layers_of)
+    return replace(found, name=f"{name}, changed", layers=layers_of, source="", note="")
 
 
 def _built(
@@ -135,7 +135,8 @@ def _built(
         Kind.GAIN: Exponents(),
     }
     layers = {kind: Layer(at) for kind, at in weights.items()}
-    found = Parametrisation(name, optimizer, layers, branch or ZERO, deep, known.note)
+    scale = branch or ZERO
+    found = Parametrisation(name, optimizer, layers, scale, deep, known.source, known.note)
     if known.rates == "common":
         return found.stable_rates(common=True)
     if known.rates == "largest":

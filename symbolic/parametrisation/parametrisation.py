@@ -42,6 +42,7 @@ class Parametrisation:
     layers: Mapping[Kind, Layer]
     branch: Expr = ZERO
     residual: bool = False
+    source: str = ""
     note: str = ""
 
     def __post_init__(self) -> None:

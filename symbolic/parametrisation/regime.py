@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from sympy import Expr, Max, oo
+from sympy import Add, Expr, Max, oo
 
 from varlaw.symbolic.language_text import typed
 from varlaw.symbolic.parametrisation import sizes
@@ -48,6 +48,12 @@ class Size:
     def text(self) -> str:
         """The size as a power, such as n^(-1/2)."""
         return power(self.base, self.exponent)
+
+    @property
+    def rule(self) -> str:
+        """The formula as text, with its number in front: 1 - a - c."""
+        number, rest = self.formula.as_coeff_Add()
+        return typed(Add(number, *Add.make_args(rest), evaluate=False) if number else rest)
 
 
 @dataclass(frozen=True)
