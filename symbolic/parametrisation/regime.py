@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from sympy import Add, Expr, Max, oo
+from sympy import Expr, Max, oo
 
 from varlaw.symbolic.language_text import typed
 from varlaw.symbolic.parametrisation import sizes
@@ -53,7 +53,9 @@ class Size:
     def rule(self) -> str:
         """The formula as text, with its number in front: 1 - a - c."""
         number, rest = self.formula.as_coeff_Add()
-        return typed(Add(number, *Add.make_args(rest), evaluate=False) if number else rest)
+        text = typed(rest)
+        sign, text = ("-", text[1:]) if text[0] == "-" else ("+", text)
+        return f"{typed(number)} {sign} {text}" if number else typed(rest)
 
 
 @dataclass(frozen=True)

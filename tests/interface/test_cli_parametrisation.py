@@ -43,6 +43,16 @@ def test_numbers_in_depth(varlaw):
     assert "1/sqrt(L) (0.5)" in varlaw("parametrisation", "depth-mup", *sizes).out
 
 
+def test_formulas_are_shown_with_their_reasons(varlaw):
+    """The exponents of Yang and Hu 2021, appendix H, for a hidden layer."""
+    sizes = found(varlaw, "mup", "--optimizer", "sgd")["sizes"]
+    rules = {one["quantity"]: one for one in sizes if one["layer"] == "hidden"}
+    assert rules["pre-activations at the start"]["formula"] == "1/2 - a - b"
+    assert "central limit" in rules["pre-activations at the start"]["reason"]
+    assert rules["change by its own step, in training"]["formula"] == "1 - 2*a - c + g"
+    assert "large numbers" in rules["change by its own step, in training"]["reason"]
+
+
 def test_a_form(varlaw):
     """u-muP's weights: all initial standard deviations 1 (Blake et al. 2024)."""
     record = layers(found(varlaw, "mup", "--form", "std"))
