@@ -27,7 +27,6 @@ DEPTHS = (4, 8, 16, 32)
 NARROW = 64  # the width of networks of growing depth
 DRAWS = 16
 QUANTILE = 4.0  # standard errors on each side: 99.98 % for the 62 degrees of freedom
-MOVED = "change in training"
 TOLERANCE = 0.2  # exponents are multiples of 1/2, or at least of 1/4 apart in what is asked
 
 
@@ -68,8 +67,8 @@ def measure(
     """The derived exponents beside the measured ones.
 
     Sizes at the start, each layer's change by its own first step, and where nothing grows the
-    changes after STEPS steps of all layers, in depth too where there are residual blocks. Raises
-    ParametrisationError.
+    changes after STEPS steps of all layers, in depth too where there are residual blocks; after
+    one step where only the outputs grow. Raises ParametrisationError.
     """
     for sizes in (widths, depths):
         if len(set(sizes)) < 3 or min(sizes) < 2:
@@ -79,10 +78,11 @@ def measure(
     found = _at_the_start(p, run, widths, draws, seed)
     if p.analysis.first:
         found += _first_steps(p, widths, draws, seed)
-    if p.analysis.regime is not Regime.UNSTABLE:
-        found += _in_width(p, run, widths, draws, seed)
-        if p.residual:
-            found += _in_depth(p, run, depths, draws, seed)
+    stable = p.analysis.regime is not Regime.UNSTABLE
+    if stable or (p.analysis.updates and min(p.analysis.updates.values()) >= 0):
+        found += _in_width(p, run, widths, draws, seed, STEPS if stable else 1)
+    if stable and p.residual:
+        found += _in_depth(p, run, depths, draws, seed)
     return found
 
 
@@ -120,9 +120,16 @@ def _fits(
         for draw in range(draws):
             rng = stream(seed, "coordinates", net.width, net.depth, draw)
             for name, values in seen(*run(net, net.weights(rng), steps)).items():
-                logs.setdefault(name, []).append(math.log(np.sqrt(np.mean(values**2))))
+                logs.setdefault(name, []).append(_log_size(name, values))
     x = np.repeat(np.log(np.array([*nets], dtype=float)), draws)
     return {name: slope(x, np.array(values)) for name, values in logs.items()}
+
+
+def _log_size(name: str, values: Array) -> float:
+    size = float(np.sqrt(np.mean(values**2)))
+    if not (math.isfinite(size) and size > 0):
+        raise ParametrisationError(f"{name} is {size:g}: too far out for double precision")
+    return math.log(size)
 
 
 def _at_the_start(
@@ -153,20 +160,21 @@ def _started(kind: Kind) -> str:
 
 
 def _in_width(
-    p: Parametrisation, run: Trained, widths: Sequence[int], draws: int, seed: int
+    p: Parametrisation, run: Trained, widths: Sequence[int], draws: int, seed: int, steps: int
 ) -> list[Measured]:
-    analysis = p.analysis
-    derived = {f"input: {MOVED}": -analysis.updates[Kind.INPUT]}
+    analysis, moved = p.analysis, f"change after {steps} step{'s' * (steps > 1)}"
+    derived = {f"input: {moved}": -analysis.updates[Kind.INPUT]}
     if Kind.HIDDEN in p.layers:
-        derived[f"hidden: {MOVED}"] = -min(analysis.updates[k] for k in (Kind.INPUT, Kind.HIDDEN))
-    derived[f"output: {MOVED}"] = analysis.logits_move
+        derived[f"hidden: {moved}"] = -min(analysis.updates[k] for k in (Kind.INPUT, Kind.HIDDEN))
+    derived[f"output: {moved}"] = analysis.logits_move
 
     def seen(before: list[Array], after: list[Array]) -> dict[str, Array]:
-        moved = [y - x for x, y in zip(before, after, strict=True)]
-        return dict(zip(derived, [moved[0], *moved[1 : len(derived) - 1], moved[-1]], strict=True))
+        change = [y - x for x, y in zip(before, after, strict=True)]
+        shown = [change[0], *change[1 : len(derived) - 1], change[-1]]
+        return dict(zip(derived, shown, strict=True))
 
     nets = {n: Network(p, n, 1) for n in widths}
-    return _told(_fits(run, nets, draws, seed, STEPS, seen), derived, "n")
+    return _told(_fits(run, nets, draws, seed, steps, seen), derived, "n")
 
 
 def _in_depth(

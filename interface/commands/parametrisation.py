@@ -58,7 +58,7 @@ def describe_parametrisation(
     NAME is such as 'mup'; the known ones are listed without it. KIND is input, embedding, hidden,
     output, bias or gain: effective weights n^-A w, w of std n^-B, learning rate n^-C.
     """
-    from varlaw import parametrisations
+    from varlaw import parametrisation_text, parametrisations
 
     if name is None and not layers:
         known = parametrisations.everything(options["optimizer"])
@@ -67,12 +67,12 @@ def describe_parametrisation(
         elif form == "latex":
             raise click.UsageError("the list has no LaTeX: give a name")
         else:
-            say(parametrisations.list_text(known, width()))
+            say(parametrisation_text.list_text(known, width()))
         return
     found = parametrisations.answer(name or "custom", layers, **options)
     if form == "json":
         say_json(parametrisations.record(found))
     elif form == "latex":
-        say(parametrisations.latex_table(found))
+        say(parametrisation_text.latex_table(found))
     else:
-        say(parametrisations.text(found, width()))
+        say(parametrisation_text.text(found, width()))

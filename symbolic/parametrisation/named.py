@@ -27,6 +27,8 @@ Weights = Mapping[Kind, Exponents]
 EVERY = tuple(Optimizer)
 ADAPTIVE = (Optimizer.ADAM, Optimizer.SIGN)
 
+ATTENTION = "attention divides its logits by the width of a head, not by the root of it"
+
 _STANDARD = {
     Kind.INPUT: Exponents(),
     Kind.HIDDEN: Exponents(b=HALF),
@@ -67,17 +69,23 @@ NAMED = {
     "sp-stable": Named(_STANDARD, "common", "Yang and Hu 2021, section 3.1"),
     "ntp": Named(_NTK, "largest", "Jacot et al. 2018; Yang and Hu 2021, table 1"),
     "mean-field": Named(_MEAN_FIELD, "largest", "Yang and Hu 2021, table 1"),
-    "mup": Named(_MUP, "largest", "Yang and Hu 2021, table 1; Yang et al. 2022, table 8"),
+    "mup": Named(
+        _MUP, "largest", "Yang and Hu 2021, table 1; Yang et al. 2022, table 8", note=ATTENTION
+    ),
     "u-mup": Named(
         _UNIT,
         "as given",
         "Blake et al. 2024, table 2",
         branch=HALF,
         optimizers=ADAPTIVE,
-        note="the scales of the backward pass are not part of it",
+        note=f"{ATTENTION}; the scales of the backward pass are not part of it",
     ),
-    "depth-mup": Named(_MUP, "largest", "Yang et al. 2023 (Tensor Programs VI)", branch=HALF),
-    "completep": Named(_MUP, "largest", "Dey et al. 2025", branch=ONE, optimizers=ADAPTIVE),
+    "depth-mup": Named(
+        _MUP, "largest", "Yang et al. 2023 (Tensor Programs VI)", branch=HALF, note=ATTENTION
+    ),
+    "completep": Named(
+        _MUP, "largest", "Dey et al. 2025", branch=ONE, optimizers=ADAPTIVE, note=ATTENTION
+    ),
 }
 
 

@@ -195,6 +195,26 @@ def test_a_readout_that_starts_at_zero():
     assert found.regime is Regime.FEATURES and found.logits == -oo
 
 
+@pytest.mark.parametrize(
+    ("law", "name", "optimizer", "kind"),
+    [
+        ("sp-sgd-hidden", "sp", "sgd", "hidden"),
+        ("sp-sgd-lazy", "sp-stable", "sgd", "hidden"),
+        ("sp-adam-hidden", "sp", "adam", "hidden"),
+        ("ntp-sgd-hidden", "ntp", "sgd", "hidden"),
+        ("mean-field-sgd-hidden", "mean-field", "sgd", "input"),
+        ("mup-sgd-hidden", "mup", "sgd", "hidden"),
+        ("mup-sgd-input", "mup", "sgd", "input"),
+        ("mup-adam-hidden", "mup", "adam", "hidden"),
+    ],
+)
+def test_the_catalogue_says_the_same(law, name, optimizer, kind):
+    """The laws of the catalogue, proved step by step, on the first step of a layer."""
+    from varlaw.derivations.catalogue import find
+
+    assert find(law).statement.rhs == -parametrisation(name, optimizer).analysis.first[kind]
+
+
 def test_a_broken_parametrisation_says_why():
     found = parametrisation("mup", hidden=(0, 0, 1)).analysis
     assert found.regime is Regime.UNSTABLE
