@@ -8,6 +8,7 @@ import click
 from varlaw.console import formats, pairs, say, say_json, width
 
 SIZE = click.IntRange(min=1)
+NAMED_ONLY = ("branch", "n", "base_width", "blocks", "base_depth", "shape", "measure")
 
 
 @click.command("parametrisation")
@@ -60,7 +61,13 @@ def describe_parametrisation(
     """
     from varlaw import parametrisation_text, parametrisations
 
+    if options["backend"] != "numpy" and not options["measure"]:
+        raise click.UsageError("'--backend' goes with '--measure'")
+    if options["measure"] and form == "latex":
+        raise click.UsageError("'--measure' has no LaTeX")
     if name is None and not layers:
+        if any(options[key] for key in NAMED_ONLY):
+            raise click.UsageError("give a name, or layers by '--layer'")
         known = parametrisations.everything(options["optimizer"])
         if form == "json":
             say_json(parametrisations.list_record(known))

@@ -114,3 +114,8 @@ class Parametrisation:
             moves[kind] = theirs.width.a - layer.width.a, theirs.depth.a - layer.depth.a
             found = found.shift(kind, *moves[kind])
         return moves if found.layers == other.layers else None
+
+    def _repr_latex_(self) -> str:
+        from varlaw.symbolic.parametrisation.table import rendered
+
+        return f"${rendered(self)}$"

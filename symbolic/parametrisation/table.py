@@ -7,6 +7,7 @@ from sympy import Expr, Integer
 from varlaw.symbolic.parametrisation.layers import Exponents, Kind
 from varlaw.symbolic.parametrisation.parametrisation import Parametrisation
 from varlaw.symbolic.parametrisation.sizes import DEPTH, WIDTH
+from varlaw.symbolic.printers.mathematics import latex
 
 ONE = Integer(1)
 
@@ -43,6 +44,20 @@ def table(p: Parametrisation) -> list[Row]:
 def branch(p: Parametrisation) -> Expr:
     """The multiplier of a residual branch."""
     return DEPTH**-p.branch
+
+
+def rendered(p: Parametrisation) -> str:
+    """The table in LaTeX, as an `array` for mathematics."""
+    heads = " & ".join(
+        rf"\text{{{head}}}" for head in ("layer", "multiplier", "initial std", "learning rate")
+    )
+    lines = [
+        rf"\text{{{row.kind}}} & " + " & ".join(map(latex, (row.multiplier, row.std, row.rate)))
+        for row in table(p)
+    ]
+    if p.residual:
+        lines.append(rf"\text{{branch}} & {latex(branch(p))}")
+    return "\n".join([r"\begin{array}{llll}", " \\\\\n".join([heads, *lines]), r"\end{array}"])
 
 
 def _power(width: Exponents, depth: Exponents, name: str) -> Expr:

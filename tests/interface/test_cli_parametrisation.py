@@ -98,6 +98,10 @@ def test_measured(varlaw):
         (["mean-field", "--depth", "8"], "mean-field has no hidden layer to repeat in depth"),
         (["mup", "--branch", "x"], "an exponent is a rational number, not x"),
         (["u-mup", "--optimizer", "sgd"], "u-mup is stated for adam and sign only"),
+        (["--measure"], "give a name, or layers by '--layer'"),
+        (["--width", "8"], "give a name, or layers by '--layer'"),
+        (["mup", "--backend", "torch"], "'--backend' goes with '--measure'"),
+        (["mup", "--measure", "--format", "latex"], "'--measure' has no LaTeX"),
         (["--format", "latex"], "the list has no LaTeX"),
     ],
 )

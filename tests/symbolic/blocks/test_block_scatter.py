@@ -152,6 +152,14 @@ def test_simulated(name, function, gain, bias, sparse):
         assert abs(q.mean() - float(found.limit)) > error
 
 
+def test_tanh_at_its_critical_variance():
+    """The variance of log q tends to (2/3) L/n, slowly (Roberts et al. 2022, section 5.3)."""
+    once = Linear(100, 100, var="1/100") >> Activation("tanh")
+    ten, twenty = (scatter(Repeat(once, L), 1).log_variance * 100 / L for L in (10, 20))
+    assert ten < twenty < Rational(2, 3)
+    assert float(twenty) == pytest.approx(2 / 3, abs=0.05)
+
+
 def test_the_scatter_falls_like_the_width():
     narrow, wide = (scatter(mlp([w] * 4, "tanh", 1.5), 1).log_variance for w in (32, 128))
     assert float(narrow / wide) == pytest.approx(4)

@@ -139,6 +139,20 @@ def test_forms_are_the_same_parametrisation(name, optimizer, form):
         assert deep == [(s.quantity, s.exponent) for s in theirs.depth.sizes]
 
 
+@pytest.mark.parametrize("optimizer", ["sgd", "adam"])
+def test_any_shift_leaves_what_is_derived(optimizer):
+    rng = random.Random(1)
+    given = {"input": (0, 0, 0), "hidden": (0, "1/2", "1/3", 0, "1/4", 1), "output": ("1/3", 1, 1)}
+    p = found = parametrisation(optimizer=optimizer, branch="1/2", **given)
+    for kind in given:
+        width, depth = (Rational(rng.randint(-9, 9), 7) for _ in range(2))
+        found = found.shift(kind, width, depth if kind == "hidden" else Integer(0))
+    assert found.layers != p.layers and p.thetas(found) is not None
+    ours, theirs = p.analysis, found.analysis
+    assert (ours.updates, ours.reasons) == (theirs.updates, theirs.reasons)
+    assert ours.depth.reasons == theirs.depth.reasons
+
+
 def test_another_shift_is_another_parametrisation():
     sgd = parametrisation("mup", "sgd")
     a, b, c = abc(sgd, "hidden")[0]
@@ -242,3 +256,10 @@ def test_a_broken_parametrisation_says_why():
 def test_what_is_refused(arguments, message):
     with pytest.raises(ParametrisationError, match=re.escape(message)):
         parametrisation(**arguments)
+
+
+def test_a_notebook_shows_the_table():
+    shown = parametrisation("depth-mup")._repr_latex_()
+    assert shown.startswith(r"$\begin{array}{llll}")
+    assert r"\text{hidden} & 1 & \frac{1}{\sqrt{n}} & \frac{1}{\sqrt{L} n} \\" in shown
+    assert r"\text{branch} & \frac{1}{\sqrt{L}}" in shown
