@@ -100,7 +100,7 @@ def _first_steps(
         found = slopes(at, rule, LAWS["normal"], widths=tuple(widths), draws=draws, seed=seed)
     what = "change by its own step, first step"
     return [
-        Measured(kind, what, "n", -float(r), *found[str(kind).replace("output", "readout")])
+        Measured(str(kind), what, "n", float(-r), *found[str(kind).replace("output", "readout")])
         for kind, r in p.analysis.first.items()
         if r is not oo
     ]
