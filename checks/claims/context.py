@@ -16,7 +16,8 @@ EXTREME = re.compile(r"([A-Za-z]\w*)\s+(minimi[sz]es|maximi[sz]es)\s+(.+)")
 REAL = re.compile(r"([A-Za-z][\w, ]*?)\s+(?:is |are )?(real|positive)")
 SPLIT = re.compile(r"[;\n]")
 NETWORK = re.compile(  # a bracket before that of its input, and what only blocks have in it
-    r"([A-Za-z]\w*)\s*=\s*(?=.*(?:>>|[(,]\s*\w+\s*=|norm\())(.*\))\s*\(\s*([A-Za-z]\w*)\s*\)", re.DOTALL
+    r"([A-Za-z]\w*)\s*=\s*(?=.*(?:>>|[(,]\s*\w+\s*=|norm\())(.*\))\s*\(\s*([A-Za-z]\w*)\s*\)",
+    re.DOTALL,
 )
 RANGE = re.compile(r"\s+for\s+|\s+with\s+|\s+where\s+")
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from sympy import Expr, Symbol, oo
 
-from varlaw.checks.blocks import parts
+from varlaw.checks.blocks.running import parts
 from varlaw.checks.claims.algebra import Algebra
 from varlaw.checks.claims.compare import Finding, against_literal, between
 from varlaw.checks.claims.context import Context, Network
@@ -22,16 +22,22 @@ from varlaw.checks.claims.probability import different, number_of
 from varlaw.checks.claims.symbolic import names_of
 from varlaw.checks.statistics import Verdict
 from varlaw.symbolic.blocks.activation import Activation
-from varlaw.symbolic.blocks.block import Block, start
+from varlaw.symbolic.blocks.attention import Attention
+from varlaw.symbolic.blocks.block import Block, Sequential, start
+from varlaw.symbolic.blocks.linear import Linear
+from varlaw.symbolic.blocks.norm import LayerNorm, RMSNorm
 from varlaw.symbolic.blocks.reader import read_block
 from varlaw.symbolic.blocks.repeat import Repeat
+from varlaw.symbolic.blocks.residual import Gate, Parallel, Residual
 from varlaw.symbolic.blocks.state import Approximation, Regime, State
 from varlaw.symbolic.formulas.tree import Head, Node, plain
 from varlaw.symbolic.language import read
 from varlaw.symbolic.language_text import typed
 
 RULE = "maps of blocks"
-LIMITS = {Approximation.WIDE, Approximation.TOKENS}
+EXACT = {Approximation.SYMMETRIC}  # what an equation may rest on, which the reason says
+GROWING = EXACT | {Approximation.WIDE, Approximation.TOKENS}  # what a limit in sizes may rest on
+LAYERS = (Activation, Attention, Gate, LayerNorm, Linear, Parallel, Repeat, Residual, RMSNorm)
 WIDTHS = ("fan_in", "width")
 SIZES = (*WIDTHS, "fan_out", "depth", "tokens")
 
@@ -152,12 +158,12 @@ def decided(left: Node, sign: str, right: Node, network: Network, context: Conte
         for s in size.free_symbols
     }
     limit = _in_limit(found, left, right)
-    told = "in the wide limit" if limit else str(found.regime)
+    told = str(found.regime) if found.regime - EXACT or not limit else "in the wide limit"
     if any(isinstance(p, Repeat) and p.depth.free_symbols for p in parts(found.block)):
         told += ", for a depth of 2 or more"
     compared = _compared(a.xreplace(whole), sign, b.xreplace(whole), literal_of(right))
     if sign == "->" and compared.verdict is Verdict.VERIFIED:
-        _grows(found, context.towards, a, b)
+        _grows(found, limit, context.towards, a, b)
     if limit and sign == "=":
         compared = _at_finite_width(compared, found, b)
     return replace(compared, reason="; ".join(filter(None, (compared.reason, told))))
@@ -171,7 +177,7 @@ def _in_limit(found: Known, *sides: Node) -> bool:
         for node in side.walk()
     )
     passed = any(isinstance(part, Activation) for part in parts(found.block))
-    return bool(found.regime & LIMITS) or (means and passed)
+    return bool(found.regime - EXACT) or (means and passed)
 
 
 def _compared(a: Expr, sign: str, b: Expr, literal: Any) -> Finding:
@@ -201,11 +207,14 @@ def _at_finite_width(found: Finding, network: Known, claimed: Expr) -> Finding:
     return found
 
 
-def _grows(found: Known, name: str, *sides: Expr) -> None:
+def _grows(found: Known, limit: bool, name: str, *sides: Expr) -> None:
     """Raise NoValue unless all that has to be large grows with a name, and the sides do not."""
-    kinds = (*WIDTHS, "tokens") if Approximation.TOKENS in found.regime else WIDTHS
-    limits = (size.subs(read(name), oo) for size in found.sizes(kinds))
-    if not name or not all(limit == oo for limit in limits):
-        raise NoValue("say what grows, such as: as d -> oo; all widths have to grow with it")
     if any(name in {s.name for s in side.free_symbols} for side in sides):
         raise NoValue(f"a limit that depends on {name}")
+    layers = all(isinstance(part, (*LAYERS, Sequential)) for part in parts(found.block))
+    if limit and not (layers and found.regime <= GROWING):
+        raise NoValue(f"it is not known what has to grow: {found.regime}")
+    kinds = (*WIDTHS, "tokens") if Approximation.TOKENS in found.regime else WIDTHS
+    sizes = list(found.sizes(kinds))
+    if limit and not (sizes and all(size.subs(read(name), oo) == oo for size in sizes)):
+        raise NoValue("say what grows, such as: as d -> oo; all widths have to grow with it")

@@ -28,6 +28,8 @@ def judged(claim: str) -> Judgement:
         ("E[y^2] = 2*L + q0", f"{PRE_NORM}(x), E[x^2] = q0", "verified"),
         ("E[y^2] -> 2*L + q0 as d -> oo", f"{PRE_NORM}(x), E[x^2] = q0", "verified"),
         ("E[y^2] -> 2*L + q0 as L -> oo", f"{PRE_NORM}(x), E[x^2] = q0", "undecided"),
+        ("E[y] -> 1/sqrt(pi) as m -> oo", f"{RELU}(x), E[x^2] = 1", "verified"),
+        ("E[y] -> 1/sqrt(pi) as n -> oo", f"{RELU}(x), E[x^2] = 1", "undecided"),  # m may be 1
         ("E[y^2] = L + q0", f"{PRE_NORM}(x), E[x^2] = q0", "refuted"),
         ("E[y^2] = q0", f"{RELU}(x), E[x^2] = q0", "verified"),
         ("E[y^2] = E[x^2]", f"{RELU}(x), E[x^2] = q0", "verified"),
@@ -55,7 +57,7 @@ def test_the_regime_is_in_the_reason() -> None:
     exact = judged(f"E[y^2] = q0 where y = {RELU}(x), E[x^2] = q0")
     assert exact.reason == "exact at finite width, symmetric weights"
     wide = judged("E[y^2] ~= 0.4252 where y = (linear(m, n, var=1/m) >> gelu)(x), E[x^2] = 1")
-    assert wide.reason.endswith("in the wide limit")
+    assert wide.reason.endswith("wide limit")
 
 
 def test_networks_are_measured() -> None:
