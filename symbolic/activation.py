@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any
 
-from sympy import Dummy, Expr, Function
+from sympy import Abs, Dummy, Expr, Function, Heaviside, Max, Min, sign
 
-from varlaw.symbolic.terms import indicator
+from varlaw.symbolic.terms import Indicator, indicator
 
 Parts = tuple[tuple[Expr, Expr], ...]
 
@@ -15,8 +15,9 @@ class Activation(Function):
     """Base of the activations.
 
     `parts(z, *parameters)` gives the function as (start, expression) pairs, each expression
-    holding from its start to the next one; the first start is minus infinity. The value at a start
-    itself is never needed, since a pre-activation has no probability there. `parity` is "odd",
+    holding from its start to the next one; the first start is minus infinity. A start itself
+    belongs to the part below, or to the part above if its position is in `from_above`: that counts
+    where the argument rests there, as in step(relu(x)), and follows PyTorch. `parity` is "odd",
     "even" or None, `homogeneity` the degree k with f(c z) = c^k f(z) for c > 0, `known` the names
     under which libraries have it.
     """
@@ -27,6 +28,7 @@ class Activation(Function):
     defaults: tuple[Expr, ...] = ()
     parity: str | None = None
     homogeneity: int | None = None
+    from_above: tuple[int, ...] = ()
     known: Mapping[str, str] = {}
 
     @staticmethod
@@ -63,3 +65,6 @@ class Activation(Function):
             return self
         z, (_, below), (_, above) = self.args[0], *parts
         return below * indicator(z, "<") + above * indicator(z, ">")
+
+
+KINKED = (Activation, Abs, Max, Min, Heaviside, sign, Indicator)  # what may have kinks or jumps

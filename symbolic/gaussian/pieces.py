@@ -23,7 +23,7 @@ from sympy import (
     sign,
 )
 
-from varlaw.symbolic.activation import Activation, Parts
+from varlaw.symbolic.activation import KINKED, Activation, Parts
 from varlaw.symbolic.gaussian.balls import NoEnclosure, ball
 from varlaw.symbolic.gaussian.crossings import NotClosed, crossings, sign_of
 from varlaw.symbolic.terms import Indicator
@@ -56,12 +56,12 @@ def _split(piece: Piece, x: Symbol) -> list[Piece]:
     node = _innermost(piece.expression, x)
     if node is None:
         return [piece]
-    parts = _parts(node)
+    parts, from_above = _parts(node), node.from_above if isinstance(node, Activation) else ()
     if len(parts) == 1:
         return _split(_with(piece, node, parts[0][1]), x)
     argument = node.args[0] - node.args[1] if isinstance(node, (Max, Min)) else node.args[0]
     if x not in argument.free_symbols:
-        return _split(_with(piece, node, _part_at(argument, parts)), x)
+        return _split(_with(piece, node, _part_at(argument, parts, from_above)), x)
     found = []
     for lower, upper, value in _intervals(argument, parts, x, piece):
         lower, upper = _larger(piece.lower, lower), _smaller(piece.upper, upper)
@@ -144,21 +144,21 @@ def _near(point: Expr, rounding: Callable[[float], int]) -> Expr:
 
 def _constants_settled(f: Expr, x: Symbol) -> Expr:
     """Activations of numbers replaced by their values; of parameters they may stay."""
-    fixed = [n for n in f.atoms(Activation) if not n.free_symbols and not n.args[0].has(Activation)]
-    return f.xreplace({n: _part_at(n.args[0], n.written_out) for n in fixed})
+    while fixed := [
+        n for n in f.atoms(Activation) if not n.free_symbols and not n.args[0].has(Activation)
+    ]:
+        f = f.xreplace({n: _part_at(n.args[0], n.written_out, n.from_above) for n in fixed})
+    return f
 
 
 def _with(piece: Piece, node: Expr, value: Expr) -> Piece:
     return Piece(piece.lower, piece.upper, piece.expression.xreplace({node: value}))
 
 
-_KINKED = (Activation, Abs, Max, Min, Heaviside, sign, Indicator)
-
-
 def _innermost(f: Expr, x: Symbol) -> Expr | None:
     """A function with parts whose argument holds no other one; None if there is none."""
-    nodes = [node for node in f.atoms(*_KINKED) if x in node.free_symbols]
-    inner = [n for n in nodes if not any(a.has(*_KINKED) and x in a.free_symbols for a in n.args)]
+    nodes = [node for node in f.atoms(*KINKED) if x in node.free_symbols]
+    inner = [n for n in nodes if not any(a.has(*KINKED) and x in a.free_symbols for a in n.args)]
     return min(inner, key=str) if inner else None
 
 
@@ -182,16 +182,14 @@ def _parts(node: Expr) -> Parts:
             return (-oo, node.func(low, *others)), (S.Zero, node.func(high, *others))
 
 
-def _part_at(argument: Expr, parts: Parts) -> Expr:
+def _part_at(argument: Expr, parts: Parts, from_above: tuple[int, ...]) -> Expr:
     """The part that holds at an argument that does not depend on the variable."""
     chosen = parts[0][1]
-    for start, expression in parts[1:]:
-        if less(start, argument):
+    for position, (start, expression) in enumerate(parts[1:]):
+        if less(start, argument) or (argument == start and position in from_above):
             chosen = expression
         elif not less(argument, start) and argument != start:
             raise NotClosed(f"whether {argument} exceeds {start} is not known")
-        elif argument == start:
-            chosen = expression
     return chosen
 
 
