@@ -46,6 +46,19 @@ class Activation(Function):
         """Where one part ends and the next begins."""
         return tuple(start for start, _ in self.written_out[1:])
 
+    def at(self, z: Expr) -> Expr:
+        """The part that holds at a number, for the parameters of this function."""
+        parts = self.func(z, *self.args[1:]).written_out
+        chosen = parts[0][1]
+        for position, (start, part) in enumerate(parts[1:]):
+            if z > start or (z == start and position in self.from_above):
+                chosen = part
+        return chosen
+
+    def _eval_evalf(self, precision: int) -> Expr | None:
+        z = self.args[0]
+        return self.at(z)._evalf(precision) if z.is_number and z.is_real else None
+
     def jumps(self, order: int = 0) -> tuple[Expr, ...]:
         """Where the derivative of that order jumps, or is not known not to; 0: the function."""
         z = Dummy("z", real=True)

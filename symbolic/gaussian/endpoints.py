@@ -27,10 +27,6 @@ LOW = 64  # bits, for bounds
 class Between(Located):
     """A derivative of a function somewhere on a ball: (derivative, x, low, high)."""
 
-    is_real = True
-    is_number = True
-    is_commutative = True
-
     @property
     def free_symbols(self) -> set[Symbol]:
         return set()

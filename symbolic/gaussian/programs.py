@@ -13,8 +13,9 @@ from typing import Any
 
 from flint import acb, arb
 from sympy import Add, Expr, Function, Integer, Mul, Pow, Symbol, exp, log
+from sympy.core.symbol import Str
 
-from varlaw.symbolic.gaussian.balls import FUNCTIONS, NoEnclosure, ball
+from varlaw.symbolic.gaussian.balls import FUNCTIONS, Located, NoEnclosure, ball
 from varlaw.symbolic.gaussian.operations import (
     CAREFUL,
     CUT,
@@ -29,6 +30,18 @@ from varlaw.symbolic.gaussian.operations import (
 MOST_POWER = 4000
 MOST_DEGREE = 12
 Coefficients = tuple[Expr, ...]  # of 1, x, x^2, ...
+
+
+class Choice(Located):
+    """The "min" or the "max" of two values, or "either" of them: for bounds."""
+
+    @classmethod
+    def of(cls, name: str, one: Expr, other: Expr) -> Expr:
+        return Expr.__new__(cls, Str(name), one, other)
+
+    def enclosure(self) -> arb:
+        name, *values = self.args
+        return operation(arb, Step(name.name, 0), {})(*map(ball, values))
 
 
 @dataclass(frozen=True)
@@ -184,6 +197,8 @@ class _Compiler:
                 return self._chain("mul", e)
             case Pow():
                 return self._power(e.base, e.exp)
+            case Choice():
+                return self.step(e.args[0].name, *(self.register(part) for part in e.args[1:]))
         if type(e) in FUNCTIONS:
             return self.step(FUNCTIONS[type(e)], self.register(e.args[0]))
         what = e.func.__name__ if isinstance(e, Function) else str(e)

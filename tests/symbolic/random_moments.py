@@ -181,7 +181,9 @@ def _factor(draw: random.Random) -> Part:
     for _ in range(depth - 1):
         part = part.inside(draw.choice(INNER))
         if draw.random() < 0.4:
-            part = part.scaled(Fraction(draw.choice((1, 2, -1))), Fraction(draw.choice((0, -1, 1)), 2))
+            part = part.scaled(
+                Fraction(draw.choice((1, 2, -1))), Fraction(draw.choice((0, -1, 1)), 2)
+            )
     return part.inside(draw.choice(OUTER))
 
 
