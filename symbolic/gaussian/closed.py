@@ -68,7 +68,7 @@ def closed_form(f: Expr, x: Symbol, mean: Expr, variance: Expr) -> Expr:
         if even is None:
             raise
         found = _by_terms(even, x, mean, variance)
-    return unabbreviated(found)
+    return found if short is f else unabbreviated(found)
 
 
 def _by_terms(f: Expr, x: Symbol, mean: Expr, variance: Expr) -> Expr:

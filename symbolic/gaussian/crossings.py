@@ -6,6 +6,7 @@ by inversion, waves by the periods in the span, products by their factors. Whate
 raises NotClosed: no crossing is ever guessed.
 """
 
+from functools import reduce
 from itertools import chain
 from math import floor, inf
 
@@ -65,6 +66,7 @@ RANGES = {
 CENTRES = {erf: ZERO, erfc: Integer(1)}  # the values at 0
 WAVES = {sin: lambda c: (asin(c), pi - asin(c)), cos: lambda c: (acos(c), -acos(c))}
 MOST_WAVES = 4000  # periods in a span
+CELLS = 64
 
 
 class NotClosed(ValueError):
@@ -228,9 +230,12 @@ def _values(u: Expr, x: Symbol, span: Span) -> arb:
     from varlaw.symbolic.gaussian.programs import program
 
     try:
-        return program(u, x).on_reals()(arb(span[0]).union(arb(span[1])))
+        value = program(u, x).on_reals()
     except NoEnclosure as error:
         raise NotClosed(f"the values of {u} are not known: {error}") from None
+    width = (span[1] - span[0]) / CELLS
+    cells = (value(arb(span[0] + width * (k + 0.5), width)) for k in range(CELLS))
+    return reduce(lambda one, other: one.union(other), cells)
 
 
 def _of_one_part(difference: Expr, x: Symbol, span: Span) -> list[Expr]:
@@ -243,7 +248,8 @@ def _of_one_part(difference: Expr, x: Symbol, span: Span) -> list[Expr]:
             zeros = _roots(Poly(difference, parts[0]))
             return list(chain.from_iterable(crossings(parts[0], zero, x, span) for zero in zeros))
         above, below = together(difference).as_numer_denom()
-        if below.has_free(x) and len([p for p in Poly(above).gens if p.has_free(x)]) == 1:
+        parts = [p for p in Poly(above).gens if p.has_free(x)] if above.has_free(x) else []
+        if below.has_free(x) and len(parts) <= 1:
             return crossings(above, ZERO, x, span) + crossings(below, ZERO, x, span)
     except PolynomialError:
         pass

@@ -40,6 +40,7 @@ REACHES = (4, 12, 40)
 OFFSETS = {-1: 0.0137, 1: 0.0241}  # so that no zero at a round number is at the edge of a box
 ROUNDS = 200
 RASTER = 2**24
+ORIGIN = Rational(241, 1370)  # of the raster, so that no simple fraction is an end of its boxes
 
 
 class Zero(Located):
@@ -127,10 +128,10 @@ def _isolated(f: Expr, x: Symbol, ends: tuple[float, float], precision: int) -> 
 def _named(zero: Zero) -> Zero:
     """The same zero in a box of a fixed raster, so that every search finds the same object."""
     f, x, low, high = zero.args
-    number = (zero.enclosure() * RASTER).floor().unique_fmpz()
+    number = (zero.enclosure() * RASTER - ball(ORIGIN)).floor().unique_fmpz()
     if number is None:
         return zero
-    box = Rational(int(number), RASTER), Rational(int(number) + 1, RASTER)
+    box = (ORIGIN + int(number)) / RASTER, (ORIGIN + int(number) + 1) / RASTER
     return Zero(f, x, *box) if low <= box[0] and box[1] <= high else zero
 
 
