@@ -259,7 +259,7 @@ class Growth:
                 bottom, top = (ZERO if u.sign > 0 else -half), (ZERO if u.sign < 0 else half)
                 return Known(Rate(half.log()), None, u.sign, (top,), (bottom,))
             case "erfc":
-                return Known(self._erfc(u), None, 1)
+                return Known(self._erfc(u), self._erfc_from_below(u), 1)
             case "sinh" | "cosh" | "asinh":
                 return self._hyperbolic(name, u)
         return Known()
@@ -279,6 +279,18 @@ class Growth:
             if b >= 0 and c + b * self.start >= 0:
                 return Rate(-c * c, ZERO, -2 * b * c, -b * b)
         return Rate(arb(2).log())
+
+    def _erfc_from_below(self, u: Known) -> Rate | None:
+        """erfc(y) >= 1 for y <= 0, and >= exp(-y^2)/(sqrt(pi) (1 + y)) for y >= 0 (DLMF 7.8.2)."""
+        if u.top is None or len(u.top) != 2:
+            return None
+        c, b = u.top
+        if b <= 0 and c + b * self.start <= 0:
+            return Rate(ZERO)
+        if not (b >= 0 and c + b * self.start >= 0):
+            return None
+        most = (abs(c) + 1) / self.start + b  # 1 + y <= most t
+        return Rate(-c * c - (most * arb.pi().sqrt()).log(), -ONE, -2 * b * c, -b * b)
 
     def _hyperbolic(self, name: str, u: Known) -> Known:
         """cosh >= 1, |sinh| <= cosh <= exp(|u|); |asinh(u)| <= |u|."""

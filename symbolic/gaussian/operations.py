@@ -8,6 +8,7 @@ from typing import Any
 from flint import acb, arb
 
 from varlaw.symbolic.gaussian.balls import raised
+from varlaw.symbolic.gaussian.divided import Divided
 
 KINKED = {"max", "min", "either"}  # `either` is one of two values
 CUT = {"log", "sqrt", "power", "asin", "acos", "asinh", "atan", "ei"}  # not analytic everywhere
@@ -24,6 +25,7 @@ class Step:
     left: int
     right: int = -1
     exponent: int = 0
+    of: Divided | None = None
 
 
 def operation(kind: Any, step: Step, special: Special) -> Callable[..., Any]:
@@ -42,6 +44,9 @@ def operation(kind: Any, step: Step, special: Special) -> Callable[..., Any]:
             return lambda value: raised(value, exponent)
         case "inverse":
             return lambda value: 1 / value
+        case "divided":
+            assert step.of is not None
+            return step.of.on(kind)
         case "power":
             return lambda base, exponent: base**exponent
         case "either":

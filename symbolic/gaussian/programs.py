@@ -16,6 +16,7 @@ from sympy import Add, Expr, Function, Integer, Mul, Pow, Symbol, exp, log
 from sympy.core.symbol import Str
 
 from varlaw.symbolic.gaussian.balls import FUNCTIONS, Located, NoEnclosure, ball
+from varlaw.symbolic.gaussian.divided import Divided
 from varlaw.symbolic.gaussian.operations import (
     CAREFUL,
     CUT,
@@ -164,7 +165,13 @@ class _Compiler:
             return register and register - 1 + shift
 
         steps = tuple(
-            Step(s.operation, final(s.left), final(s.right) if s.right != -1 else -1, s.exponent)
+            Step(
+                s.operation,
+                final(s.left),
+                final(s.right) if s.right != -1 else -1,
+                s.exponent,
+                s.of,
+            )
             for s in self.steps
         )
         polynomials = {final(register): p for register, p in self.polynomials.items()}
@@ -197,8 +204,11 @@ class _Compiler:
                 return self._chain("mul", e)
             case Pow():
                 return self._power(e.base, e.exp)
+            case Divided():
+                return self.step("divided", self.register(e.argument), of=e)
             case Choice():
-                return self.step(e.args[0].name, *(self.register(part) for part in e.args[1:]))
+                one, other = (self.register(part) for part in e.args[1:])
+                return self.step(e.args[0].name, one, other)
         if type(e) in FUNCTIONS:
             return self.step(FUNCTIONS[type(e)], self.register(e.args[0]))
         what = e.func.__name__ if isinstance(e, Function) else str(e)
@@ -227,12 +237,19 @@ class _Compiler:
             return self.register(exp(exponent * log(base), evaluate=False))
         return self.step("power", self.register(base), self.number(exponent))
 
-    def step(self, operation: str, left: int, right: int = -1, exponent: int = 0) -> int:
-        key = (operation, left, right, exponent)
+    def step(
+        self,
+        operation: str,
+        left: int,
+        right: int = -1,
+        exponent: int = 0,
+        of: Divided | None = None,
+    ) -> int:
+        key = (operation, left, right, exponent, of)
         if key not in self.known:
             self.steps.append(Step(*key))
             self.known[key] = len(self.steps)
-            polynomial = self._polynomial(*key)
+            polynomial = self._polynomial(operation, left, right, exponent)
             if polynomial is not None:
                 self.polynomials[len(self.steps)] = polynomial
         return self.known[key]
