@@ -12,7 +12,7 @@ from sympy import Dummy, Expr, Integer, Max, Min, Symbol, oo, sqrt
 
 from varlaw.symbolic.activation import KINKED
 from varlaw.symbolic.gaussian.abbreviations import abbreviated
-from varlaw.symbolic.gaussian.balls import NoEnclosure, ball
+from varlaw.symbolic.gaussian.balls import ball
 from varlaw.symbolic.gaussian.decimals import Enclosed
 from varlaw.symbolic.gaussian.enclosure import GaussianMean, enclose
 from varlaw.symbolic.gaussian.parts import Part
@@ -22,16 +22,15 @@ from varlaw.symbolic.gaussian.quadrature import LOW
 
 
 def enclose_function(f: Expr, x: Symbol, mean: Expr, variance: Expr, digits: int) -> Enclosed:
-    """E[f(Z)] for Z ~ N(mean, variance), to so many proved digits. Raises what `enclose` raises,
-    and NotClosed where the kinks of f are not known."""
+    """E[f(Z)] for Z ~ N(mean, variance), to so many proved digits.
+
+    Raises what `enclose` raises, and NotClosed where the kinks of f are not known.
+    """
     f = abbreviated(f)
     try:
         pieces = pieces_of(f, x)
-    except NotClosed as problem:
-        try:
-            return EndlessMean(f, x, mean, sqrt(variance)).enclosed(digits)
-        except (NotClosed, NoEnclosure) as other:
-            raise NoEnclosure(f"{problem}; {other}") from None
+    except NotClosed:
+        return EndlessMean(f, x, mean, sqrt(variance)).enclosed(digits)
     return enclose(pieces, x, mean, variance, digits)
 
 

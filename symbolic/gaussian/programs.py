@@ -40,6 +40,9 @@ class Choice(Located):
     def of(cls, name: str, one: Expr, other: Expr) -> Expr:
         return Expr.__new__(cls, Str(name), one, other)
 
+    def _sympystr(self, printer: Any) -> str:
+        return f"{self.args[0].name}({', '.join(printer.doprint(e) for e in self.args[1:])})"
+
     def enclosure(self) -> arb:
         name, *values = self.args
         return operation(arb, Step(name.name, 0), {})(*map(ball, values))
