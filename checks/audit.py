@@ -18,6 +18,7 @@ from varlaw.derivations.catalogue import Law, find
 from varlaw.symbolic.arrays import Entry, Moment, RandomArray, arrays_in
 from varlaw.symbolic.assumptions import Assumption, Kind
 from varlaw.symbolic.derivation import Derivation, RuleError
+from varlaw.symbolic.spectra import Spectral
 from varlaw.symbolic.strategy import normal_form
 from varlaw.symbolic.terms import Delta, Expectation, IndexSum, Indicator, Slope, indicator
 
@@ -128,7 +129,7 @@ def _report(
 
 
 def beyond(start: Expr, end: Expr, assumption: Assumption | None = None) -> bool:
-    """Whether no finite model can tell: functions of Gaussian variables, derivatives, rotations.
+    """Whether no finite model can tell: functions of Gaussian variables, spectra, rotations.
 
     No finite model here has the moments of functions that are no polynomials, or rows of length 1.
     With an assumption: whether it speaks of one of these variables.
@@ -138,7 +139,7 @@ def beyond(start: Expr, end: Expr, assumption: Assumption | None = None) -> bool
     names |= {
         entry.array.name
         for side in (start, end)
-        for part in opened(side).atoms(Function, Indicator, Slope)
+        for part in opened(side).atoms(Function, Indicator, Slope, Spectral)
         for entry in part.atoms(Entry)
         if entry.array.has(Kind.GAUSSIAN) or isinstance(part, Slope)
     }

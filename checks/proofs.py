@@ -20,6 +20,7 @@ from varlaw.checks import (
     partials,
     pointwise,
     radicals,
+    spectra,
 )
 from varlaw.checks.moment_proof import prove_moments
 from varlaw.checks.report import Proof, StepReport
@@ -84,6 +85,11 @@ CHECKERS: dict[str, Checker] = {
     "small-variance": depth.prove_small_variance,
     "slow-decay": depth.prove_slow_decay,
     "log-of-mean": depth.prove_log_of_mean,
+    "loop": spectra.prove_loop,
+    "trace-limits": spectra.prove_trace_limits,
+    "generating-function": spectra.prove_generating_function,
+    "branch-point": spectra.prove_branch_point,
+    "spectral-edge": spectra.prove_spectral_edge,
 }
 
 
@@ -104,6 +110,7 @@ RELATIONS = {
     "slow-decay": "~",
     "small": "~",
     "small-variance": "->",
+    "spectral-edge": "->",
     "stable": ">=",
     "upper-bound": "<=",
 }

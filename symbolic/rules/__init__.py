@@ -22,6 +22,7 @@ from varlaw.symbolic.rules import (
     radicals,
     recurrences,
     signs,
+    spectra,
 )
 
 __all__ = [
@@ -46,4 +47,5 @@ __all__ = [
     "radicals",
     "recurrences",
     "signs",
+    "spectra",
 ]
