@@ -23,6 +23,7 @@ from varlaw.symbolic.strategy import normal_form
 from varlaw.symbolic.terms import Delta, Expectation, IndexSum, Indicator, Slope, indicator
 
 Claim = tuple[Expr, Expr]
+RESTARTS = ("gradient", "vanishing", "sums-to-one")  # after which a finite model can tell
 CHOICES = (  # values of symbols, tried in turn until both sides can be computed
     (),  # solved from the moments of the models
     (Rational(3, 5), Rational(5, 13), Rational(8, 17)),  # 1 - v^2 is a square
@@ -33,8 +34,8 @@ CHOICES = (  # values of symbols, tried in turn until both sides can be computed
 def claims(derivation: Derivation) -> list[Claim]:
     """What a law claims before anything is required or solved: pairs of equal expressions.
 
-    The first expression and the last one equal to it, from where gradients are worked out and
-    zeros put in; and what the lemmas of a limit say.
+    The first expression and the last one equal to it, from where gradients are worked out, zeros
+    put in and sums of probabilities put to 1; and what the lemmas of a limit say.
     """
     first = last = derivation.start
     lemmas: list[Claim] = []
@@ -45,7 +46,7 @@ def claims(derivation: Derivation) -> list[Claim]:
             ]
             break
         last = step.after
-        first = last if step.checker in ("gradient", "vanishing") else first
+        first = last if step.checker in RESTARTS else first
     return lemmas or [(first, last)]
 
 
