@@ -27,7 +27,8 @@ def weight(variance: object) -> Entry:
     "is O(1/n)",
     sources=("marchenko1967", "anderson2010"),
     symbols=(
-        "c_k: the limit of E[tr (w^T w)^k]/n, the mean k-th power of a squared singular value",
+        "tau_k: tr (w^T w)^k/n, the mean k-th power of the squared singular values",
+        "c_k: the limit of E[tau_k]",
         "w: the square matrix of the weights",
         "n: its size",
     ),
@@ -57,8 +58,11 @@ def iid_gram_moments() -> Derivation:
     sources=("davidson2001", "yin1988", "bai1988", "johnstone2001"),
     rests_on=("iid-gram-moments",),
     symbols=(
-        "F: the series Sum_k c_k z^k of the limits c_k of E[tr (w^T w)^k]/n, with c_0 = 1",
-        "w: the square matrix of the weights; ||w|| its largest singular value",
+        "tau_k: tr (w^T w)^k/n, the mean k-th power of the squared singular values",
+        "c_k: the limit of E[tau_k]; c_0 = 1",
+        "F: the series Sum_k c_k z^k",
+        "s_max: the largest singular value",
+        "w: the square matrix of the weights",
         "n: its size",
     ),
     note="The next term is -0.7601 n^(-2/3): 2^(-2/3) times the mean -1.2065 of the Tracy-Widom "

@@ -5,7 +5,7 @@ from typing import Any
 from sympy import Basic, Expr, Integer, Symbol, Tuple
 
 from varlaw.symbolic.arrays import Entry, RandomArray
-from varlaw.symbolic.notation import raised
+from varlaw.symbolic.notation import written
 
 
 class Spectral(Expr):
@@ -33,7 +33,7 @@ class Spectral(Expr):
 
 
 class Trace(Spectral):
-    """tr (w^T w)^k / n: the mean of the k-th powers of the squared singular values."""
+    """tau_k = tr (w^T w)^k / n: the mean of the k-th powers of the squared singular values."""
 
     def __new__(cls, entry: Entry, size: Expr, power: Expr) -> Expr:
         return Integer(1) if power == 0 else Expr.__new__(cls, entry, size, power)
@@ -43,24 +43,20 @@ class Trace(Spectral):
         return self.args[2]
 
     def _sympystr(self, printer: Any) -> str:
-        size, power = map(printer.doprint, self.args[1:])
-        return f"tr(({self.array.name}^T {self.array.name})^({power}))/{size}"
+        return f"tau[{printer.doprint(self.power)}]"
 
     def _latex(self, printer: Any, exp: str | None = None) -> str:
-        size, power = map(printer.doprint, self.args[1:])
-        w = printer.doprint(Symbol(self.array.name))
-        body = rf"\frac{{1}}{{{size}}} \operatorname{{tr}} \left({w}^\top {w}\right)^{{{power}}}"
-        return body if exp is None else raised(rf"\left({body}\right)", exp)
+        return written("tau", (self.power,), printer, exp)
 
 
 class Norm(Spectral):
-    """The operator norm of w: its largest singular value."""
+    """The operator norm of w: its largest singular value, s_max."""
 
     def __new__(cls, entry: Entry, size: Expr) -> Expr:
         return Expr.__new__(cls, entry, size)
 
     def _sympystr(self, printer: Any) -> str:
-        return f"||{self.array.name}||"
+        return "s_max"
 
     def _latex(self, printer: Any, exp: str | None = None) -> str:
-        return raised(rf"\left\|{printer.doprint(Symbol(self.array.name))}\right\|", exp)
+        return written("s_max", (), printer, exp)

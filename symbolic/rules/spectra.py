@@ -96,7 +96,7 @@ def branch_point(state: Eq, used: Used) -> Outcome:
 @rule(
     "spectral-edge",
     "c_k^(1/k) tends to 1/z, where the squares of the singular values end; none lies beyond: "
-    "E||w|| <= 2 (Gordon)",
+    "E[s_max] <= 2 (Gordon)",
     checker="spectral-edge",
     equations=True,
 )
