@@ -91,8 +91,8 @@ def _admit(context: Context, atom: Any, notation: Notation) -> None:
                 Family(label, len(atom.args) - 1, lambda *indices: Term(name, *indices))
             )
         case Trace():
-            label, pair = notation.label("tau", indexed=True), atom.args[:2]
-            context._family(Family(label, 1, lambda power: Trace(*pair, power)))
+            label, entry, size = notation.label("tau", indexed=True), atom.entry, atom.size
+            context._family(Family(label, 1, lambda power: Trace(entry, size, power)))
         case Norm():
             context.exact[key(notation.label("s_max"))] = atom
         case Named() if not atom.indices:
