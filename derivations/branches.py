@@ -18,7 +18,7 @@ s, s2, v, r = positive("s s2 v r")
 BERT = {n: Integer(3072), d: Integer(768)}
 FACTOR = named("gamma", truncated_normal.derivation.end.subs(positive("c"), 2))
 DRAWN = Rational(1, 50) ** 2 * FACTOR  # the variance of a weight of BERT
-SIZES = "at width 768 and 3072 hidden units, with weights of std 0.02 before truncation at two"
+SIZES = "at BERT's sizes, with weights of std 0.02 before truncation at two"
 
 
 @law(

@@ -115,7 +115,11 @@ def rotary_positions() -> Derivation:
     regime="at initialisation; exact for a gate and a value that are independent given the input",
     sources=("shazeer2020",),
     usual=("f: zero mean", "b: Gaussian"),
-    symbols=("f: the output of the gate's activation", "b: the value that it gates"),
+    symbols=(
+        "f: the output of the gate's activation, of second moment v",
+        "b: the value that it gates, of second moment u2",
+        "v, u2: E[f^2] and E[b^2]",
+    ),
     note="Given the input, independent weights make gate and value independent; over inputs of one "
     "length, as behind a Norm, so they are altogether.",
     pitfalls=(

@@ -140,8 +140,13 @@ class Account:
         own = [_gloss(text) for text in self.symbols]
         names = {name for key, _ in own for name in key.split(", ")}
         stems = names | {name.split("_")[0] for name in names}
-        family = [_gloss(text) for text in self.common]
-        return own + [(key, text) for key, text in family if key in self.names and key not in stems]
+        found = list(own)
+        for key, meaning in map(_gloss, self.common):
+            parts = set(key.split(", "))
+            if parts & self.names and not parts & stems:
+                found.append((key, meaning))
+                stems |= parts
+        return found
 
     @cached_property
     def arrays(self) -> set[str]:
