@@ -1,11 +1,23 @@
 """Normalisation over the features of one token, with scale 1 and shift 0."""
 
 from dataclasses import dataclass
+from typing import Any
 
-from sympy import sqrt
+from sympy import Expr, sqrt
 
-from varlaw.symbolic.blocks.block import Block
-from varlaw.symbolic.blocks.state import ONE, ZERO, Approximation, BlockError, Gradient, State, tidy
+from varlaw.symbolic.blocks.block import Block, size
+from varlaw.symbolic.blocks.state import (
+    ONE,
+    ZERO,
+    Approximation,
+    BlockError,
+    Gradient,
+    Regime,
+    State,
+    tidy,
+)
+from varlaw.symbolic.language import Text
+from varlaw.symbolic.language_text import typed
 
 
 @dataclass(frozen=True)
@@ -18,7 +30,7 @@ class LayerNorm(Block):
 
     def forward(self, state: State) -> State:
         product = None if state.product is None else state.correlation
-        return _normalised(state, state.variance).become(mean=ZERO, product=product)
+        return _normalised(state, state.variance, mean=ZERO, product=product)
 
     def backward(self, gradient: Gradient, state: State) -> Gradient:
         return _divided(gradient, state, state.variance)
@@ -35,21 +47,80 @@ class RMSNorm(Block):
     def forward(self, state: State) -> State:
         q = state.second_moment
         product = None if state.product is None else tidy(state.product / q)
-        return _normalised(state, q).become(mean=tidy(state.mean / sqrt(q)), product=product)
+        return _normalised(state, q, mean=tidy(state.mean / sqrt(q)), product=product)
 
     def backward(self, gradient: Gradient, state: State) -> Gradient:
         return _divided(gradient, state, state.second_moment)
 
 
-def _normalised(state: State, scale: object) -> State:
+@dataclass(frozen=True, init=False)
+class BatchNorm(Block):
+    """(x - mean)/std of each feature over N samples, in training: mean 0, second moment 1, exactly.
+
+    Any two of the N samples then have the product -1/(N - 1), since they sum to 0 (Yang et al.
+    2019). The variance over samples is E[x^2] - E[x x'], two samples' product; of Gaussian features
+    gradients are multiplied by (N - 2)/(N - 3) over it. Without `samples` N is large.
+    """
+
+    samples: Expr | None
+
+    def __init__(self, samples: Text | None = None) -> None:
+        found = None if samples is None else size(samples, "number of samples")
+        if found is not None and found.is_number and found < 4:
+            raise BlockError(f"a norm over samples takes 4 of them at least, not {typed(found)}")
+        object.__setattr__(self, "samples", found)
+
+    def forward(self, state: State) -> State:
+        left = ZERO if self.samples is None else -1 / (self.samples - 1)
+        product = None if state.product is None else left
+        scale = ONE if state.product is None else tidy(state.second_moment - state.product)
+        normalised = _normalised(state, scale, mean=ZERO, product=product)
+        return normalised.become(Approximation.SAMPLES)
+
+    def backward(self, gradient: Gradient, state: State) -> Gradient:
+        if gradient.product != 0:
+            raise BlockError("the correlation of gradients is not followed through batch norm")
+        scale, n = tidy(state.second_moment - state.followed), self.samples
+        counted = ONE if n is None or not state.gaussian else (n - 2) / (n - 3)
+        return gradient.become(
+            Approximation.SAMPLES if counted == 1 else Approximation.WIDE,
+            *state.resting("second_moment", "product"),
+            second_moment=tidy(counted * gradient.second_moment / scale),
+        )
+
+
+class InstanceNorm(BatchNorm):
+    """(x - mean)/std of each channel of an image over its N positions (Ulyanov et al. 2016).
+
+    The map is that of BatchNorm, positions being the samples.
+    """
+
+
+@dataclass(frozen=True, init=False)
+class GroupNorm(LayerNorm):
+    """LayerNorm over many channels of a group and all positions (Wu and He 2018)."""
+
+    groups: Expr
+
+    def __init__(self, groups: Text) -> None:
+        object.__setattr__(self, "groups", size(groups, "number of groups"))
+
+
+def _normalised(state: State, scale: Expr, **changed: Any) -> State:
+    """Second moment 1, whatever came in; other numbers rest on all that did."""
     if scale == 0:
         raise BlockError("a norm divides by the spread of features that are all 0")
-    return state.become(second_moment=ONE)
+    whole = Regime(state.resting() | {Approximation.WIDE})
+    mean = Regime() if changed["mean"] == 0 else whole
+    return state.become(
+        second_moment=ONE, regime=Regime(), mean_regime=mean, product_regime=whole, **changed
+    )
 
 
-def _divided(gradient: Gradient, state: State, scale: object) -> Gradient:
+def _divided(gradient: Gradient, state: State, scale: Expr) -> Gradient:
     return gradient.become(
         Approximation.WIDE,
+        *state.resting("second_moment", "mean"),
         second_moment=tidy(gradient.second_moment / scale),
         product=tidy(gradient.product / scale),
     )
