@@ -1,7 +1,7 @@
 """The same block many times over, each with weights of its own: laws in depth."""
 
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any
 
 from sympy import Dummy, Expr, Integer, Symbol, Tuple
@@ -117,9 +117,18 @@ class Repeat(Block):
             raise BlockError("the gradient is coupled to other moments in depth")
         return Product(tidy(factor), path)
 
-    @lru_cache(maxsize=64)  # noqa: B019 (a block is a value, and small)
+    @cached_property
+    def _layers(self) -> dict[State, Layer]:
+        """The layers found before, by what enters the first."""
+        return {}
+
     def layer(self, state: State) -> Layer:
         """A layer at any depth, and the recurrence of the numbers that change."""
+        if state not in self._layers:
+            self._layers[state] = self._layer(state)
+        return self._layers[state]
+
+    def _layer(self, state: State) -> Layer:
         first = {self.q: state.second_moment, self.m: state.mean}
         if state.product is not None:
             first[self.c] = state.product
