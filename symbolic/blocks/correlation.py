@@ -182,18 +182,18 @@ def _neutral(ratio: Expr) -> Growth:
 
 def _spreading(whole: Expr, part: Expr) -> Growth:
     """q -> q + whole(rho), c -> c + part(rho): d rho/d log q = part/whole - rho, at rho = 1."""
-    slope = _slope_at_one(part / whole)
+    slope = _slope_at_one(part, whole)
     if slope is None or not _certain(1 - slope) or not _alone(part / whole - RHO):
         return UNKNOWN
     return Growth("polynomial", tidy(slope - 1), ONE)
 
 
-def _slope_at_one(function: Expr) -> Expr | None:
-    """The slope at rho = 1 of a function that is 1 there; None where it is not known."""
-    if tidy((function.subs(RHO, 1) - 1).rewrite(asin)) != 0:
+def _slope_at_one(part: Expr, whole: Expr = ONE) -> Expr | None:
+    """The slope at rho = 1 of a quotient that is 1 there; None where it is not known."""
+    if tidy((part - whole).subs(RHO, 1).rewrite(asin)) != 0:
         return None
-    slope = function.diff(RHO).expand().subs(RHO, 1)
-    return None if slope.has(nan, zoo) else tidy(slope)
+    slope = (part - whole).diff(RHO).expand().subs(RHO, 1)
+    return None if slope.has(nan, zoo) else tidy(tidy(slope) / tidy(whole.subs(RHO, 1)))
 
 
 def _alone(gap: Expr) -> bool:
