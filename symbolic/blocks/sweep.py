@@ -104,7 +104,7 @@ def _special(node: Expr, values: Values) -> Array:
 
 
 def _path(
-    steps: Any, variables: Any, firsts: Any, count: Expr, values: Values
+    values: Values, steps: Any, variables: Any, firsts: Any, count: Expr
 ) -> list[list[Array]]:
     """The values from the first ones on."""
     if not count.is_Integer:
