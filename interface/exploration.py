@@ -155,7 +155,7 @@ def text(found: Answer) -> str:
     """Forward, backward, depth, what was solved and what was measured."""
     lines = [f"forward   {_side(found.out.second_moment)}"]
     if found.out.mean != 0:
-        lines.append(f"  mean    {typed(found.out.mean)} (wide limit: of Gaussian features)")
+        lines.append(f"  mean    {typed(found.out.mean)} ({found.out.mean_regime})")
     if found.out.product is not None:
         lines.append(f"  correlation  {typed(found.out.correlation)}")
     if found.depth is not None:
@@ -225,16 +225,14 @@ def record(found: Answer) -> Mapping[str, Any]:
             ],
             "fixed_points_complete": deep.points.complete if deep and deep.points else None,
             "regime": str(out.regime),
-            "regimes": {name: str(regime) for name, regime in out.regimes.items()},
+            "regimes": _regimes(out),
         },
         "backward": {
             "second_moment": None if gradient is None else typed(gradient.second_moment),
             "value": None if gradient is None else _decimal(gradient.second_moment),
             **_growth(deep.backward if deep and gradient else None),
             "regime": None if gradient is None else str(gradient.regime),
-            "regimes": None
-            if gradient is None
-            else {name: str(regime) for name, regime in gradient.regimes.items()},
+            "regimes": None if gradient is None else _regimes(gradient),
             "why": found.why,
         },
         "depth": None if deep is None else _depth_record(deep),
@@ -268,6 +266,14 @@ def _growth(growth: Growth | None) -> dict[str, str | None]:
         "rate": None if growth.rate is None else typed(growth.rate),
         "limit": None if growth.limit is None else typed(growth.limit),
         "asymptotic": None if growth.asymptotic is None else typed(growth.asymptotic),
+    }
+
+
+def _regimes(flow: State | Gradient) -> dict[str, str | None]:
+    """What each number rests on; null for one that is not followed."""
+    return {
+        name: None if getattr(flow, name) is None else str(regime)
+        for name, regime in flow.regimes.items()
     }
 
 

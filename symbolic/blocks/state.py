@@ -10,7 +10,7 @@ from sympy import Add, Dummy, Expr, Function, Integer, NumberSymbol, Pow, cancel
 
 ZERO, ONE = Integer(0), Integer(1)
 MOST_FACTORED = 40  # operations
-MOST_OPERATIONS = 400  # of an expression that is shortened at all
+MOST_OPERATIONS = 120  # of an expression that is shortened at all
 
 
 class BlockError(ValueError):

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import roots_hermitenorm
 from sympy import Dummy, Expr, Symbol
 
 from varlaw.symbolic.blocks.activation import GaussianMean
@@ -21,7 +20,7 @@ from varlaw.symbolic.gaussian.pieces import pieces_of
 
 Array = NDArray[np.float64]
 Values = Mapping[Symbol, Array]
-NODES = 64  # of the Gauss-Hermite rule, exact for polynomials of degree 127
+NODES, FAR = 97, 9.0  # points of the trapezoid rule, in standard deviations
 
 
 def sweep(
@@ -30,8 +29,8 @@ def sweep(
     """Second moments "forward" and "backward" and the "product", where followed, at each setting.
 
     `arrays` hold a value of each name for each setting, and are broadcast. A depth is a number.
-    Means without a closed form are those of a Gauss-Hermite rule of 64 nodes: good to about 9
-    digits for smooth activations at variances of order 1. Raises BlockError where names are left.
+    Means without a closed form are those of the trapezoid rule, which is good to about 10 digits
+    for smooth activations at variances up to 9. Raises BlockError where names are left.
     """
     entering = state or start()
     out = block.forward(entering)
@@ -117,7 +116,7 @@ def _path(
 
 
 def _mean(node: GaussianMean, values: Values) -> Array:
-    """E[f(x)] by a Gauss-Hermite rule."""
+    """E[f(x)] by the trapezoid rule."""
     law, m, v = node.args
     (x,) = law.variables
     mean, deviation = evaluated(m, values), np.sqrt(evaluated(v, values))
@@ -130,7 +129,8 @@ def _mean(node: GaussianMean, values: Values) -> Array:
 
 @lru_cache(maxsize=1)
 def _rule() -> tuple[Array, Array]:
-    nodes, weights = roots_hermitenorm(NODES)
+    nodes = np.linspace(-FAR, FAR, NODES)
+    weights = np.exp(-(nodes**2) / 2)
     return nodes, weights / weights.sum()
 
 
