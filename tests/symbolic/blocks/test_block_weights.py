@@ -64,7 +64,6 @@ def test_tokens_whose_gradients_correlate():
         (("conv(3, 4, 3, var=v)",), "give a size"),
         (("conv(3, 4, 3, var=v, padding=1, size=5)", "0", c), "with padding"),
         (("linear(m, n, var=v)", None, 0, "5/2"), "whole number"),
-        (("repeat(linear(m, m, var=v), L)",), "number for the depth"),
     ],
 )
 def test_refused(arguments, message):
