@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sympy import Expr, Symbol, oo
 
+from varlaw.checks.attention import attend
 from varlaw.symbolic.blocks.activation import Activation
 from varlaw.symbolic.blocks.attention import Attention
 from varlaw.symbolic.blocks.block import Block, Sequential
@@ -150,18 +151,34 @@ def _(block: Gate, x: Batch, draw: Draw) -> Batch:
 
 @run.register
 def _(block: Attention, x: Batch, draw: Draw) -> Batch:
-    d = whole(block.width)
-    q, k, v = (x @ draw.weights(var, d, d) for var in (block.query, block.key, block.value))
-    logits = q @ k.T / math.sqrt(d)
-    weights = np.exp(logits - logits.max(-1, keepdims=True))
-    weights /= weights.sum(-1, keepdims=True)
-    return np.asarray(weights @ v @ draw.weights(block.out, d, d))
+    if block.position is not None:
+        raise BlockError("a simulation gives means over positions: leave out position")
+    d, own = whole(block.width), whole(block.head_width)
+    inner, shared = whole(block.heads) * own, whole(block.kv_heads) * own
+    layers = [
+        Linear(d, size, var=var, bias=bias)
+        for size, var, bias in (
+            (inner, block.query, block.query_bias),
+            (shared, block.key, block.key_bias),
+            (shared, block.value, block.value_bias),
+        )
+    ]
+    averages = attend(
+        *(run(layer, x, draw) for layer in layers),
+        head_width=own,
+        scale=number(block.scale),
+        qk_norm=block.qk_norm,
+        causal=block.causal,
+    )
+    return run(Linear(inner, d, var=block.out, bias=block.out_bias), averages, draw)
 
 
 def measure(
-    block: Block, state: State, *, seed: int = 0, law: str = "normal"
+    block: Block, state: State, *, seed: int = 0, law: str = "normal", most: int = REPLICATES[1]
 ) -> dict[str, Measured]:
     """Second moments "forward" and "backward" and the "product" of two inputs, where followed.
+
+    Means are over as many networks as a fixed amount of work allows, and `most` at most.
 
     Backward, the sum of the squares of the Jacobian over the number of inputs, by differences along
     Gaussian directions. Not covered backward: embeddings, and what the block itself refuses. Raises
@@ -179,7 +196,7 @@ def measure(
         raise BlockError(f"a simulation of {cost} weights is too large; at most {LARGEST}")
     width, tokens = _sizes(block)
     size = max(tokens, 1 if state.product is None else 2), width
-    count = int(min(max(WORK / (3 * cost + 1), REPLICATES[0]), REPLICATES[1]))
+    count = int(min(max(WORK / (3 * cost + 1), REPLICATES[0]), most))
     streams = np.random.SeedSequence(seed).spawn(count)
     found = [_replicate(block, state, size, stream, law, set(claims)) for stream in streams]
     measured = {}
@@ -271,7 +288,9 @@ def _weights(block: Block) -> int:
     if isinstance(block, Linear):
         return whole(block.fan_in) * whole(block.fan_out)
     if isinstance(block, Attention):
-        return 4 * whole(block.width) ** 2 + whole(block.tokens) ** 2
+        heads, own, tokens = whole(block.heads), whole(block.head_width), whole(block.tokens)
+        outward = 2 * (heads + whole(block.kv_heads)) * own * whole(block.width)
+        return outward + heads * tokens**2
     return sum(_weights(inner) for inner in children(block))
 
 

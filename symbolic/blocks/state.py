@@ -19,6 +19,7 @@ class Approximation(StrEnum):
     SYMMETRIC = "symmetric weights"
     WIDE = "wide limit"
     TOKENS = "many tokens"
+    POSITIONS = "means over positions"
     PROBE = "gradient independent of the weights"
 
 
