@@ -115,11 +115,13 @@ class GaussianMean(Function):
     def _eval_evalf(self, prec: int) -> Expr | None:
         if self.free_symbols:
             return None
-        return Float(self._moment().digits(max(int(prec * 0.301), 5)).digits, precision=prec)
+        places = max(int(prec * 0.301), 5)
+        return Float(self._moment(places + 5).digits(places).digits, precision=prec)
 
-    def _moment(self) -> Any:
+    def _moment(self, places: int) -> Any:
         (x,), f = self.args[0].variables, self.args[0].expr
-        return moment(f, self.args[1], self.args[2], variable=x.name)
+        mean, variance = (a if a.is_Rational else a.evalf(places) for a in self.args[1:])
+        return moment(f, mean, variance, variable=x.name)
 
     def _eval_is_nonnegative(self) -> bool | None:
         f = self.args[0].expr
