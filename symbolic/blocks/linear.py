@@ -66,8 +66,7 @@ class Embedding(Block):
         object.__setattr__(self, "var", quantity(var, "variance of the rows", positive=True))
 
     def forward(self, state: State) -> State:
-        product = None if state.product is None else ZERO
-        return State(second_moment=self.var, product=product, width=self.width)
+        return State(second_moment=self.var, product=ZERO, width=self.width)
 
     def backward(self, gradient: Gradient, state: State) -> Gradient:
         return gradient

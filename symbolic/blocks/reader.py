@@ -14,6 +14,7 @@ from varlaw.symbolic.blocks.activation import Activation
 from varlaw.symbolic.blocks.attention import Attention
 from varlaw.symbolic.blocks.block import Block
 from varlaw.symbolic.blocks.linear import Dropout, Embedding, Linear
+from varlaw.symbolic.blocks.models import bert, gpt2, llama, mlp, t5
 from varlaw.symbolic.blocks.norm import LayerNorm, RMSNorm
 from varlaw.symbolic.blocks.repeat import Repeat
 from varlaw.symbolic.blocks.residual import (
@@ -24,6 +25,7 @@ from varlaw.symbolic.blocks.residual import (
     pre_norm,
     sandwich,
 )
+from varlaw.symbolic.blocks.shift import Shift
 from varlaw.symbolic.blocks.state import BlockError
 from varlaw.symbolic.language import ReadingError, read
 from varlaw.symbolic.language_functions import function_named
@@ -47,7 +49,14 @@ MAKERS: dict[str, Callable[..., Block]] = {
     "parallel": Parallel,
     "glu": Gate,
     "repeat": Repeat,
+    "shift": Shift,
+    "mlp": mlp,
+    "gpt2": gpt2,
+    "bert": bert,
+    "t5": t5,
+    "llama": llama,
 }
+TEXTS = {"function", "size"}  # arguments that are taken as they stand
 BLOCKS = {"branch", "norm", "block", "left", "right", "branches"}  # arguments that are blocks
 
 
@@ -123,7 +132,7 @@ class _Reader:
         """An argument: a block, a function as it stands, or an expression."""
         if key in BLOCKS:
             return self.chain(text, depth + 1)
-        return text if key == "function" else read(text, names=self.names)
+        return text if key in TEXTS else read(text, names=self.names)
 
 
 @dataclass
