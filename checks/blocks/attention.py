@@ -14,7 +14,7 @@ def _(block: Attention, x: Batch, draw: Draw) -> Batch:
         raise BlockError("a simulation gives means over positions: leave out position")
     q, k, v = heads(block, x, draw)
     logits = q @ k.transpose(0, 2, 1)
-    if block.causal:
+    if block.causal == 1:
         logits[:, ~np.tri(len(x), dtype=bool)] = -np.inf
     weights = np.exp(logits - logits.max(-1, keepdims=True))
     weights /= weights.sum(-1, keepdims=True)
@@ -34,7 +34,7 @@ def heads(block: Attention, x: Batch, draw: Draw) -> tuple[Batch, Batch, Batch]:
             (shared, block.value, block.value_bias),
         )
     )
-    if block.qk_norm:
+    if block.qk_norm == 1:
         q, k = (y / np.sqrt((y**2).mean(-1, keepdims=True)) for y in (q, k))
     k, v = (np.repeat(y, len(q) // len(y), axis=0) for y in (k, v))
     return number(block.scale) * q, k, v

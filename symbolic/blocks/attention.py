@@ -70,8 +70,8 @@ class Attention(Block):
     kv_heads: Expr
     head_width: Expr
     scale: Expr
-    qk_norm: bool
-    causal: bool
+    qk_norm: Expr
+    causal: Expr
     position: Expr | None
     query_bias: Expr
     key_bias: Expr
@@ -123,9 +123,9 @@ class Attention(Block):
             given[f"{name}_bias"] = quantity(text, f"variance of the {name} biases")
         for name, found in given.items():
             object.__setattr__(self, name, found)
-        if self.position is not None and not self.causal:
+        if self.position is not None and self.causal == 0:
             raise BlockError("without a causal mask all positions are alike: leave out position")
-        if self.qk_norm and 0 in (self.query, self.key):
+        if self.qk_norm == 1 and 0 in (self.query, self.key):
             raise BlockError("qk_norm normalises queries and keys, which are 0 here")
 
     @property
@@ -137,9 +137,9 @@ class Attention(Block):
         q, c, d = state.second_moment, state.followed, self.width
         if self.uniform:
             return Logits(ZERO, ZERO, ZERO, ZERO, ZERO)
-        bias = self.key_bias if self.qk_norm else ZERO  # shifts all logits of a query alike
+        bias = self.key_bias if self.qk_norm == 1 else ZERO  # shifts all logits of a query alike
         queries, keys = (d * self.query * q + self.query_bias, d * self.key * q + bias)
-        norms = ONE if self.qk_norm else queries * keys
+        norms = ONE if self.qk_norm == 1 else queries * keys
         u = tidy(self.scale**2 * self.head_width * norms)
         return Logits(
             u,
@@ -202,13 +202,13 @@ class Attention(Block):
 
     def _used(self) -> list[Approximation]:
         soft = [] if self.uniform else [Approximation.WIDE, Approximation.TOKENS]
-        averaged = self.causal and self.position is None
+        averaged = self.causal == 1 and self.position is None
         return [*soft, Approximation.POSITIONS] if averaged else soft
 
     def _overlap(self, logits: Logits) -> Overlap:
         n, apart = self.tokens, logits.variance * (1 - logits.keys)
         one, two = exp(tidy(apart)), exp(tidy(apart * logits.queries))
-        if not self.causal:
+        if self.causal == 0:
             single, both = (tidy(grown / (n - 1 + grown)) for grown in (one, two))
             return Overlap(single, single**2, both, both * (1 - 1 / n))
         if (t := self.position) is not None:
@@ -226,8 +226,8 @@ class Attention(Block):
         )
 
 
-def _flag(value: Text, name: str) -> bool:
+def _flag(value: Text, name: str) -> Expr:
     found = quantity(value, name)
     if found not in (0, 1):
         raise BlockError(f"{name} is 0 or 1, not {typed(found)}")
-    return bool(found)
+    return found

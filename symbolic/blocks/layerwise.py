@@ -11,9 +11,10 @@ import numpy as np
 from varlaw.symbolic.blocks import token_attention
 from varlaw.symbolic.blocks.attention import Attention
 from varlaw.symbolic.blocks.block import Block, Sequential
+from varlaw.symbolic.blocks.linear import Embedding
 from varlaw.symbolic.blocks.repeat import Repeat
 from varlaw.symbolic.blocks.residual import Residual
-from varlaw.symbolic.blocks.state import BlockError, State
+from varlaw.symbolic.blocks.state import ONE, BlockError, State
 from varlaw.symbolic.blocks.tokens import Tokens, alike, back, follow, value
 
 MOST_UNITS = 10_000
@@ -37,13 +38,15 @@ class Layer:
 
 
 def layers(block: Block, state: State) -> list[Layer]:
-    """The layers of a network that `state` enters, each token with it.
+    """The layers of a network that `state` enters, each token with it; an embedding needs none.
 
     Raises BlockError for names without values and for blocks that are not followed by token.
     """
-    rows, entering = [], alike(state, tokens_of(block))
-    path = [entering]
-    for name, unit in (several := list(units(block))):
+    several = list(units(block))
+    if isinstance(several[0][1], Embedding):
+        state = State(second_moment=ONE)
+    rows, path = [], [alike(state, tokens_of(block))]
+    for place, unit in several:
         inner = attention_in(unit)
         logits = None
         if inner is not None:
@@ -51,7 +54,7 @@ def layers(block: Block, state: State) -> list[Layer]:
             logits = token_attention.logit_variance(attention, follow(before, path[-1]))
         branch = follow(unit.branch, path[-1]).second_moment if isinstance(unit, Residual) else None
         path.append(follow(unit, path[-1]))
-        rows.append((name, path[-1], branch, logits))
+        rows.append((f"{place}{_label(unit)}", path[-1], branch, logits))
     gradients = _gradients([unit for _, unit in several], path)
     return [
         Layer(name, tokens.second_moment, tokens.product, branch, logits, gradient)
@@ -73,7 +76,10 @@ def _gradients(several: list[Block], path: list[Tokens]) -> list[float | None]:
 
 
 def units(block: Block, place: str = "") -> Iterator[tuple[str, Block]]:
-    """The blocks that a network goes through one after another; residual blocks stay whole."""
+    """The blocks that a network goes through one after another, each with its place in depth.
+
+    Residual blocks stay whole. Places are such as "3.", or none for blocks that are not repeated.
+    """
     if isinstance(block, Sequential):
         for part in block.parts:
             yield from units(part, place)
@@ -84,7 +90,7 @@ def units(block: Block, place: str = "") -> Iterator[tuple[str, Block]]:
         for n in range(1, depth + 1):
             yield from units(block.block, f"{place}{n}.")
     else:
-        yield f"{place}{_label(block)}", block
+        yield place, block
 
 
 def tokens_of(block: Block) -> int:
@@ -97,11 +103,10 @@ def tokens_of(block: Block) -> int:
 
 def attention_in(unit: Block) -> tuple[Attention, Block] | None:
     """The attention in a residual branch or alone, and what stands before it; None without one."""
-    inner = unit.branch if isinstance(unit, Residual) else unit
-    parts = inner.parts if isinstance(inner, Sequential) else (inner,)
-    for place, part in enumerate(parts):
+    row = [part for _, part in units(unit.branch if isinstance(unit, Residual) else unit)]
+    for place, part in enumerate(row):
         if isinstance(part, Attention):
-            return part, Sequential(parts[:place])
+            return part, Sequential(tuple(row[:place]))
     return None
 
 

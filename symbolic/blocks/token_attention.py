@@ -43,11 +43,11 @@ class _Weights:
     @classmethod
     def of(cls, block: Attention, tokens: Tokens) -> "_Weights":
         n, x, d = len(tokens.means), tokens.products, value(block.width)
-        place = np.arange(1, n + 1) if block.causal else np.full(n, n)
+        place = np.arange(1, n + 1) if block.causal == 1 else np.full(n, n)
         seen, uniform = np.minimum.outer(place, place), 1 / np.maximum.outer(place, place)
         key, query = (d * value(v) for v in (block.key, block.query))
         strength = value(block.scale) ** 2 * value(block.head_width)
-        if block.qk_norm:
+        if block.qk_norm == 1:
             keys, queries = key * x + value(block.key_bias), query * x + value(block.query_bias)
             k, q = np.diag(keys).mean(), np.sqrt(np.diag(queries))
             keys, queries = keys / k, strength * queries / np.outer(q, q)
@@ -82,13 +82,13 @@ class _Weights:
 
     def averaged(self, products: Array) -> Array:
         """Products of what queries average with uniform weights."""
-        if not self.block.causal:
+        if self.block.causal == 0:
             return np.full_like(products, products.mean())
         return np.cumsum(np.cumsum(products, 0), 1) / np.outer(*self._counts)
 
     def shared(self, gradient: Array) -> Array:
         """Products of the gradients that come back to tokens through uniform weights."""
-        if not self.block.causal:
+        if self.block.causal == 0:
             return np.full_like(gradient, gradient.mean())
         sent = gradient / np.outer(*self._counts)
         return np.cumsum(np.cumsum(sent[::-1, ::-1], 0), 1)[::-1, ::-1].copy()

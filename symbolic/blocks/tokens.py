@@ -44,7 +44,7 @@ class Tokens:
     def product(self) -> float:
         """The mean over pairs of different tokens."""
         n = len(self.means)
-        return float(self.products.sum() - np.trace(self.products)) / max(n * (n - 1), 1)
+        return float(np.triu(self.products, 1).sum()) / max(n * (n - 1) / 2, 1)
 
 
 def alike(state: State, count: int) -> Tokens:
