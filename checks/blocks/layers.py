@@ -5,20 +5,21 @@ import numpy as np
 from varlaw.checks.blocks.running import Batch, Draw, number, run, whole
 from varlaw.symbolic.blocks.activation import Activation
 from varlaw.symbolic.blocks.linear import Dropout, Embedding, Linear
-from varlaw.symbolic.blocks.norm import LayerNorm, RMSNorm
+from varlaw.symbolic.blocks.norm import BatchNorm, LayerNorm, RMSNorm
 from varlaw.symbolic.blocks.shift import Shift
+from varlaw.symbolic.blocks.softmax import Softmax
 from varlaw.symbolic.gaussian.arrays import on_arrays
 
 
 @run.register
 def _(block: Linear, x: Batch, draw: Draw) -> Batch:
-    w = draw.weights(block.var, whole(block.fan_in), whole(block.fan_out))
-    return np.asarray(x @ w + draw.weights(block.bias, whole(block.fan_out)))
+    w = draw.weights(block.var, whole(block.fan_in), whole(block.fan_out), law=block.law)
+    return np.asarray(number(block.scale) * x @ w + draw.weights(block.bias, whole(block.fan_out)))
 
 
 @run.register
 def _(block: Embedding, x: Batch, draw: Draw) -> Batch:
-    return draw.weights(block.var, len(x), whole(block.width))
+    return number(block.scale) * draw.weights(block.var, len(x), whole(block.width))
 
 
 @run.register
@@ -41,6 +42,18 @@ def _(block: Activation, x: Batch, draw: Draw) -> Batch:
 def _(block: LayerNorm, x: Batch, draw: Draw) -> Batch:
     spread = np.sqrt(x.var(-1, keepdims=True) + number(block.eps))
     return np.asarray((x - x.mean(-1, keepdims=True)) / spread)
+
+
+@run.register
+def _(block: Softmax, x: Batch, draw: Draw) -> Batch:
+    powers = np.exp(x - x.max(-1, keepdims=True))
+    return np.asarray(powers / powers.sum(-1, keepdims=True))
+
+
+@run.register
+def _(block: BatchNorm, x: Batch, draw: Draw) -> Batch:
+    axes = tuple(range(x.ndim - 1))
+    return np.asarray((x - x.mean(axes)) / x.std(axes))
 
 
 @run.register

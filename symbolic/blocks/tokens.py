@@ -129,13 +129,13 @@ def _(block: Shift, tokens: Tokens) -> Tokens:
 
 @follow.register
 def _(block: Linear, tokens: Tokens) -> Tokens:
-    gain = value(block.fan_in * block.var)
+    gain = value(block.fan_in * block.var * block.scale**2)
     return Tokens(gain * tokens.products + value(block.bias), np.zeros(len(tokens.means)))
 
 
 @back.register
 def _(block: Linear, gradient: Array, tokens: Tokens) -> Array:
-    return value(block.fan_out * block.var) * gradient
+    return value(block.fan_out * block.var * block.scale**2) * gradient
 
 
 @follow.register(LayerNorm)

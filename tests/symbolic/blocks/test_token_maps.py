@@ -15,7 +15,7 @@ T = 12
 @pytest.mark.parametrize(
     "text",
     [
-        "linear(8, 6, var=1/5, bias=1/3) >> gelu >> linear(6, 8, var=1/6)",
+        "linear(8, 6, var=1/20, scale=2, bias=1/3) >> gelu >> linear(6, 8, var=1/6)",
         "linear(8, 6, var=1/5) >> relu >> layernorm(eps=1/10)",
         "linear(8, 6, var=1/5) >> relu >> rmsnorm(eps=1/10) >> shift(1/7)",
         "residual(linear(8, 6, var=1/5) >> abs >> linear(6, 8, var=1/6), 3/4, 5/4)",
