@@ -149,23 +149,31 @@ class Attention(Block):
             tidy(u * self.query / queries),
         )
 
+    def overlap(self, state: State) -> Overlap:
+        """The sums over softmax weights where the state enters."""
+        return self._overlap(self.logits(state))
+
+    def averages(self, state: State) -> State:
+        """The averaged tokens sum_s p_ts x_s."""
+        logits, spread = self.logits(state), state.second_moment - state.followed
+        overlap, moved = self._overlap(logits), logits.key_slope * spread**2
+        return state.become(
+            *self._used(),
+            second_moment=state.followed + tidy(spread * overlap.one) + moved,
+            product=state.followed + tidy(spread * overlap.two) + logits.queries * moved,
+        )
+
     def forward(self, state: State) -> State:
         check_width(state, self.width)
-        logits = self.logits(state)
-        overlap, spread = self._overlap(logits), state.second_moment - state.followed
-        moved = logits.key_slope * spread**2
+        average = self.averages(state)
         inner = self.heads * self.head_width * self.out
         gain = tidy(inner * self.width * self.value)
 
-        def out(weight: Expr, pushed: Expr) -> Expr:
-            average = state.followed + tidy(spread * weight) + pushed
-            return inner * self.value_bias + self.out_bias + gain * average
-
-        return state.become(
-            *self._used(),
+        bias = inner * self.value_bias + self.out_bias
+        return average.become(
             mean=ZERO,
-            second_moment=out(overlap.one, moved),
-            product=out(overlap.two, logits.queries * moved),
+            second_moment=bias + gain * average.second_moment,
+            product=bias + gain * average.followed,
             width=self.width,
             gaussian=True,
             mixed=True,
