@@ -7,7 +7,16 @@ from sympy import Expr, Integer, exp, harmonic, polygamma, sqrt
 
 from varlaw.symbolic.blocks.block import Block, quantity, size
 from varlaw.symbolic.blocks.linear import check_width
-from varlaw.symbolic.blocks.state import ONE, ZERO, Approximation, BlockError, Gradient, State, tidy
+from varlaw.symbolic.blocks.state import (
+    ONE,
+    ZERO,
+    Approximation,
+    BlockError,
+    Gradient,
+    Regime,
+    State,
+    tidy,
+)
 from varlaw.symbolic.language import Text
 from varlaw.symbolic.language_text import typed
 
@@ -159,6 +168,7 @@ class Attention(Block):
         overlap, moved = self._overlap(logits), logits.key_slope * spread**2
         return state.become(
             *self._used(),
+            *state.resting("second_moment", "product"),
             second_moment=state.followed + tidy(spread * overlap.one) + moved,
             product=state.followed + tidy(spread * overlap.two) + logits.queries * moved,
         )
@@ -172,6 +182,7 @@ class Attention(Block):
         bias = inner * self.value_bias + self.out_bias
         return average.become(
             mean=ZERO,
+            mean_regime=Regime(),
             second_moment=bias + gain * average.second_moment,
             product=bias + gain * average.followed,
             width=self.width,
@@ -206,7 +217,9 @@ class Attention(Block):
         whole = value + key + query
         if self.uniform:
             whole, product = tidy(whole), tidy(product)
-        return gradient.become(*self._used(), second_moment=whole, product=product)
+        entered = Regime() if self.uniform else state.resting("second_moment", "product")
+        used = {*self._used(), *gradient.resting(), *entered}
+        return gradient.become(*used, second_moment=whole, product=product)
 
     def _used(self) -> list[Approximation]:
         soft = [] if self.uniform else [Approximation.WIDE, Approximation.TOKENS]

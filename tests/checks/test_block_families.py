@@ -84,6 +84,12 @@ def test_wide_limit(text, rho, slack):
         ("conv(3, 4, 3, var=1/9, stride=2, padding=1, size=6)", None, 0, 2, 0),
         ("conv(3, 4, 3, var=1/9, size=5)", "1/3", ONE / 4, 1, 0),
         ("convtransposed(3, 4, 4, var=1/9, stride=2, padding=1, size=3)", None, 0, 1, 0),
+        ("attention(24, 6, value=1/24, out=1/24, query=0, key=1/24, value_bias=1/2)", "1/2",
+         ONE / 3, 6, 0.05),
+        ("attention(48, 12, value=1/48, out=1/48, query=1/96, key=1/96, heads=4, kv_heads=2)",
+         "1/4", 0, 12, 0.08),
+        ("attention(48, 12, value=1/48, out=1/48, query=1/96, key=1/96, query_bias=1/4, causal=1)",
+         "1/4", ONE / 4, 12, 0.08),
     ],
 )  # fmt: skip
 def test_gradients_of_weights(text, rho, shared, tokens, slack):
@@ -93,9 +99,9 @@ def test_gradients_of_weights(text, rho, shared, tokens, slack):
     )
     assert found
     for one in found.values():
-        bound = ERRORS * one.error + slack * one.claimed
+        bound = ERRORS * one.error + slack * one.claimed + 1e-6
         assert abs(one.estimate - one.claimed) < bound
-        assert abs(one.estimate - 3 * one.claimed) > bound
+        assert abs(one.estimate - 3 * one.claimed) > bound or one.claimed == 0
 
 
 @pytest.mark.parametrize(
@@ -113,6 +119,6 @@ def test_refused(text, message):
 
 
 def test_weights_that_are_not_covered():
-    uniform = read_block("attention(8, 4, value=1/8, out=1/8) >> linear(8, 8, var=1/8)")
+    experts = read_block("moe(linear(8, 8, var=1/8), 4)")
     with pytest.raises(BlockError, match="not covered"):
-        measure_weights(uniform, start(1, "0"), Gradient(second_moment=ONE), 4, replicates=2)
+        measure_weights(experts, start(1), Gradient(second_moment=ONE), 4, replicates=2)
