@@ -56,7 +56,7 @@ def answer(
     """The maps of blocks, or a usage error."""
     try:
         names = {name: read(value) for name, value in values.items()}
-        block = read_block(_source(blocks), names)
+        block = read_block(source(blocks), names)
         given = [None if t is None else read(t, names=names) for t in (second_moment, correlation)]
         state = start(given[0] if given[0] is not None else second_moment, given[1])
         out, (gradient, why) = block.forward(state), _backward(block, state)
@@ -70,7 +70,7 @@ def answer(
     return Answer(state, out, gradient, why, deep, unknown, solved, bounds, made, measured)
 
 
-def _source(text: str) -> str:
+def source(text: str) -> str:
     """The text of a file, if there is one of that name; else the text."""
     try:
         is_file = Path(text).is_file()

@@ -46,9 +46,11 @@ def test_solutions(varlaw):
 def test_correlation_and_what_is_not_covered(varlaw):
     soft = "attention(d, T, value=1/d, out=1/d, query=1/d, key=1/d)"
     found = answer(varlaw, soft, "--correlation", "0", "--second-moment", "1")
-    assert found["forward"]["second_moment"] in ("e/T + 1/d", "1/d + e/T")
+    assert found["forward"]["second_moment"] == "e/(T - 1 + e) + 1/d"
+    at = f"{soft[:-1]}, causal=1, position=t)"
+    found = answer(varlaw, at, "--correlation", "0", "--second-moment", "1")
     assert found["backward"]["second_moment"] is None
-    assert "softmax" in found["backward"]["why"]
+    assert "position" in found["backward"]["why"]
 
 
 def test_fixed_points(varlaw):
