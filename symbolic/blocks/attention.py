@@ -7,7 +7,16 @@ from sympy import Expr, Integer, exp, harmonic, polygamma, sqrt
 
 from varlaw.symbolic.blocks.block import Block, quantity, size
 from varlaw.symbolic.blocks.linear import check_width
-from varlaw.symbolic.blocks.state import ONE, ZERO, Approximation, BlockError, Gradient, State, tidy
+from varlaw.symbolic.blocks.state import (
+    ONE,
+    ZERO,
+    Approximation,
+    BlockError,
+    Gradient,
+    Regime,
+    State,
+    tidy,
+)
 from varlaw.symbolic.language import Text
 from varlaw.symbolic.language_text import typed
 
@@ -163,7 +172,9 @@ class Attention(Block):
 
         return state.become(
             *self._used(),
+            *state.resting("second_moment", "product"),
             mean=ZERO,
+            mean_regime=Regime(),
             second_moment=out(overlap.one, moved),
             product=out(overlap.two, logits.queries * moved),
             width=self.width,
@@ -198,7 +209,9 @@ class Attention(Block):
         whole = value + key + query
         if self.uniform:
             whole, product = tidy(whole), tidy(product)
-        return gradient.become(*self._used(), second_moment=whole, product=product)
+        rests = () if self.uniform else state.resting("second_moment", "product")
+        used = (*self._used(), *gradient.product_regime, *rests)
+        return gradient.become(*used, second_moment=whole, product=product)
 
     def _used(self) -> list[Approximation]:
         soft = [] if self.uniform else [Approximation.WIDE, Approximation.TOKENS]

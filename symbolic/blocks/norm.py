@@ -5,7 +5,16 @@ from dataclasses import dataclass
 from sympy import Expr, sqrt
 
 from varlaw.symbolic.blocks.block import Block, quantity, size
-from varlaw.symbolic.blocks.state import ONE, ZERO, Approximation, BlockError, Gradient, State, tidy
+from varlaw.symbolic.blocks.state import (
+    ONE,
+    ZERO,
+    Approximation,
+    BlockError,
+    Gradient,
+    Regime,
+    State,
+    tidy,
+)
 from varlaw.symbolic.language import Text
 from varlaw.symbolic.language_text import typed
 
@@ -28,12 +37,11 @@ class LayerNorm(_Norm):
     """
 
     def forward(self, state: State) -> State:
-        kept = _kept(state.variance, self.eps)
-        product = None if state.product is None else tidy(kept * state.correlation)
-        return _normalised(state, kept).become(mean=ZERO, product=product)
+        product = None if state.product is None else state.correlation
+        return _normalised(state, state.variance, self.eps, mean=ZERO, product=product)
 
     def backward(self, gradient: Gradient, state: State) -> Gradient:
-        return _divided(gradient, state.variance + self.eps)
+        return _divided(gradient, state, state.variance + self.eps)
 
 
 class RMSNorm(_Norm):
@@ -44,13 +52,13 @@ class RMSNorm(_Norm):
     """
 
     def forward(self, state: State) -> State:
-        scale = state.second_moment + self.eps
-        kept = _kept(state.second_moment, self.eps)
+        scale = state.second_moment
         product = None if state.product is None else tidy(state.product / scale)
-        return _normalised(state, kept).become(mean=tidy(state.mean / sqrt(scale)), product=product)
+        mean = tidy(state.mean / sqrt(scale))
+        return _normalised(state, scale, self.eps, mean=mean, product=product)
 
     def backward(self, gradient: Gradient, state: State) -> Gradient:
-        return _divided(gradient, state.second_moment + self.eps)
+        return _divided(gradient, state, state.second_moment + self.eps)
 
 
 @dataclass(frozen=True, init=False)
@@ -74,8 +82,8 @@ class BatchNorm(Block):
         left = ZERO if self.samples is None else -1 / (self.samples - 1)
         product = None if state.product is None else left
         scale = ONE if state.product is None else tidy(state.second_moment - state.product)
-        normalised = _normalised(state, _kept(scale, ZERO))
-        return normalised.become(Approximation.SAMPLES, mean=ZERO, product=product)
+        normalised = _normalised(state, scale, ZERO, mean=ZERO, product=product)
+        return normalised.become(Approximation.SAMPLES)
 
     def backward(self, gradient: Gradient, state: State) -> Gradient:
         if gradient.product != 0:
@@ -84,6 +92,7 @@ class BatchNorm(Block):
         counted = ONE if n is None or not state.gaussian else (n - 2) / (n - 3)
         return gradient.become(
             Approximation.SAMPLES if counted == 1 else Approximation.WIDE,
+            *state.resting("second_moment", "product"),
             second_moment=tidy(counted * gradient.second_moment / scale),
         )
 
@@ -106,20 +115,29 @@ class GroupNorm(LayerNorm):
         object.__setattr__(self, "groups", size(groups, "number of groups"))
 
 
-def _kept(spread: Expr, eps: Expr) -> Expr:
-    """The second moment of normalised features."""
-    if spread == 0:
+def _normalised(state: State, scale: Expr, eps: Expr, *, mean: Expr, product: Expr | None) -> State:
+    """Second moment 1, whatever came in, but for eps; other numbers rest on all that did.
+
+    `mean` and `product` are those without eps.
+    """
+    if scale == 0:
         raise BlockError("a norm divides by the spread of features that are all 0")
-    return tidy(spread / (spread + eps))
+    whole = Regime(state.resting() | {Approximation.WIDE})
+    kept = tidy(scale / (scale + eps))
+    return state.become(
+        second_moment=kept,
+        regime=Regime() if eps == 0 else whole,
+        mean=mean if eps == 0 else mean * sqrt(kept),
+        mean_regime=Regime() if mean == 0 else whole,
+        product=product if product is None or eps == 0 else tidy(kept * product),
+        product_regime=whole,
+    )
 
 
-def _normalised(state: State, kept: Expr) -> State:
-    return state.become(*([] if kept == 1 else [Approximation.WIDE]), second_moment=kept)
-
-
-def _divided(gradient: Gradient, scale: Expr) -> Gradient:
+def _divided(gradient: Gradient, state: State, scale: Expr) -> Gradient:
     return gradient.become(
         Approximation.WIDE,
+        *state.resting("second_moment", "mean"),
         second_moment=tidy(gradient.second_moment / scale),
         product=tidy(gradient.product / scale),
     )

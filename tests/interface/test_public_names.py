@@ -14,8 +14,8 @@ from varlaw.derivations.catalogue import Entry, Law, UnknownLaw
 FILE = vl.__file__
 EXPECTED = {
     "Cov", "E", "Sum", "Var", "__version__", "derive", "dimensions", "gain", "indices", "kernel",
-    "law", "laws", "leaky_relu", "moment", "named", "normal_form", "positive", "random_array",
-    "relu", "verify",
+    "law", "laws", "leaky_relu", "moment", "named", "normal_form", "parametrisation", "positive",
+    "random_array", "relu", "verify",
 }  # fmt: skip
 
 
