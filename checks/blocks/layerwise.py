@@ -16,6 +16,7 @@ from varlaw.checks.blocks.running import Batch, Draw, number, run
 from varlaw.symbolic.blocks.attention import Attention
 from varlaw.symbolic.blocks.block import Block
 from varlaw.symbolic.blocks.layerwise import Layer, attention_in, layers, tokens_of, units
+from varlaw.symbolic.blocks.linear import Embedding
 from varlaw.symbolic.blocks.residual import Residual
 from varlaw.symbolic.blocks.state import BlockError, State
 
@@ -64,6 +65,8 @@ def measure_layers(
     The first block makes the tokens, as an embedding does. Raises BlockError where it does not.
     """
     claimed = layers(block, state)
+    if not isinstance(next(units(block))[1], Embedding):
+        raise BlockError("measured layers start with an embedding, which makes the tokens")
     streams = np.random.SeedSequence(seed).spawn(networks)
     runs = [list(_run(block, stream, gradients)) for stream in streams]
     return [_beside(layer, [found[n] for found in runs]) for n, layer in enumerate(claimed)]
@@ -102,8 +105,6 @@ def _run(
             run(unit, x, draw.again()),
             [(size, run(unit, y, draw.again())) for size, y in changed],
         )
-        if not x.any():
-            raise BlockError("a table of measured layers starts with an embedding")
         one["second_moment"] = float((x.astype(float) ** 2).mean())
         one["product"] = _pairs(x)
         found.append(one)
