@@ -7,15 +7,8 @@ import pytest
 from flint import fmpq
 from sympy import Integer, Symbol
 
-from varlaw.checks.audit import (
-    audit,
-    claims,
-    counter_example,
-    derivable,
-    models_tried,
-    sufficient,
-    weakened,
-)
+from varlaw.checks.audit import audit, claims, derivable, sufficient, weakened
+from varlaw.checks.counter_examples import counter_example, models_tried
 from varlaw.checks.tables import FACTOR, NORMAL, OFFSET, SKEWED, SYMMETRIC, Table
 from varlaw.derivations.catalogue import entries, find, parse_assumption
 from varlaw.symbolic.arrays import arrays_in

@@ -6,7 +6,8 @@ import inspect
 import pytest
 from sympy import Integer, Rational
 
-from varlaw.checks.audit import beyond, claims, counter_examples, models_tried
+from varlaw.checks.audit import claims, counter_examples
+from varlaw.checks.counter_examples import beyond, models_tried
 from varlaw.checks.proofs import prove
 from varlaw.checks.report import Proof
 from varlaw.derivations import catalogue
