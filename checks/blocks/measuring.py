@@ -46,9 +46,11 @@ class Measured:
 
 
 def measure(
-    block: Block, state: State, *, seed: int = 0, law: str = "normal"
+    block: Block, state: State, *, seed: int = 0, law: str = "normal", most: int = REPLICATES[1]
 ) -> dict[str, Measured]:
     """Second moments "forward" and "backward" and the "product" of two inputs, where followed.
+
+    Means are over as many networks as a fixed amount of work allows, and `most` at most.
 
     Backward, the sum of the squares of the Jacobian over the number of inputs, by differences along
     Gaussian directions. Not covered backward: embeddings, and what the block itself refuses. Raises
@@ -64,7 +66,7 @@ def measure(
     cost = _weights(block)
     if cost > LARGEST:
         raise BlockError(f"a simulation of {cost} weights is too large; at most {LARGEST}")
-    count = int(min(max(WORK / (3 * cost + 1), REPLICATES[0]), REPLICATES[1]))
+    count = int(min(max(WORK / (3 * cost + 1), REPLICATES[0]), most))
     streams = np.random.SeedSequence(seed).spawn(count)
     found = [_replicate(block, state, stream, law, set(claims)) for stream in streams]
     columns = {name: [one[name] for one in found] for name in claimed}
@@ -88,7 +90,7 @@ def _replicate(
     """What one network gives, with everything random drawn anew."""
     first, weights = stream.spawn(2)
     rng = np.random.default_rng(first)
-    x = inputs(block, state, 1 if state.product is None else 2, rng)
+    x = inputs(block, state, 2 if "product" in wanted else 1, rng)
 
     def once(batch: Batch) -> Batch:
         return run(block, batch, Draw(np.random.default_rng(weights), law))
@@ -170,5 +172,7 @@ def _weights(block: Block) -> int:
     if isinstance(block, Experts):
         return whole(block.experts) * _weights(block.branch)
     if isinstance(block, Attention):
-        return 4 * whole(block.width) ** 2 + whole(block.tokens) ** 2
+        heads, own, tokens = whole(block.heads), whole(block.head_width), whole(block.tokens)
+        outward = 2 * (heads + whole(block.kv_heads)) * own * whole(block.width)
+        return outward + heads * tokens**2
     return sum(_weights(inner) for inner in children(block))

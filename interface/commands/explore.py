@@ -35,12 +35,18 @@ from varlaw.console import formats, pairs, say, say_json
 )
 @click.option("--measure", is_flag=True, help="Compare with a simulation; all names need values.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Its seed.")
+@click.option("--layers", is_flag=True, help="A table, layer by layer, with each token followed.")
+@click.option("--gradients", is_flag=True, help="Measure the gradients of layers too.")
 @formats("text", "json")
-def explore(blocks: str, form: str, **options: Any) -> None:
+def explore(blocks: str, form: str, layers: bool, gradients: bool, **options: Any) -> None:
     """What blocks of a network do to second moments, forward, backward and in depth.
 
     TEXT is such as 'repeat(prenorm(linear(d, 4d, var=2/d) >> relu >> linear(4d, d, var=1/d)), L)'.
     """
+    if layers or gradients:
+        from varlaw import layers as table
+
+        return table.show(blocks, form, gradients=gradients, whole=layers, **options)
     from varlaw import exploration
 
     found = exploration.answer(blocks, **options)

@@ -28,7 +28,7 @@ from varlaw.symbolic.gaussian.operations import (
     operation,
 )
 
-MOST_POWER = 4000
+MOST_POWER = 1 << 16
 MOST_DEGREE = 12
 Coefficients = tuple[Expr, ...]  # of 1, x, x^2, ...
 
