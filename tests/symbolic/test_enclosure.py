@@ -426,7 +426,7 @@ def rational(value: Fraction) -> Expr:
 NUMBERS = st.fractions(min_value=-2, max_value=2, max_denominator=8)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(
     st.lists(st.tuples(st.integers(0, len(PARTS) - 1), NUMBERS, NUMBERS), min_size=1, max_size=3),
     st.fractions(min_value=-3, max_value=3, max_denominator=4),
