@@ -123,13 +123,13 @@ def _normalised(state: State, scale: Expr, eps: Expr, *, mean: Expr, product: Ex
     if scale == 0:
         raise BlockError("a norm divides by the spread of features that are all 0")
     whole = Regime(state.resting() | {Approximation.WIDE})
-    kept = tidy(scale / (scale + eps))
+    kept = ONE if eps == 0 else scale / (scale + eps)
     return state.become(
         second_moment=kept,
         regime=Regime() if eps == 0 else whole,
         mean=mean if eps == 0 else mean * sqrt(kept),
         mean_regime=Regime() if mean == 0 else whole,
-        product=product if product is None or eps == 0 else tidy(kept * product),
+        product=product if product is None or eps == 0 else kept * product,
         product_regime=whole,
     )
 

@@ -10,6 +10,7 @@ from sympy import Add, Dummy, Expr, Function, Integer, NumberSymbol, Pow, cancel
 
 ZERO, ONE = Integer(0), Integer(1)
 MOST_FACTORED = 40  # operations
+MOST_TIDIED = 150
 
 
 class BlockError(ValueError):
@@ -127,7 +128,7 @@ class Gradient(_Flow):
 @lru_cache(maxsize=4096)
 def tidy(expression: Expr) -> Expr:
     """The shortest of a few equal forms of an expression; roots and functions are left alone."""
-    if not expression.has(Add):
+    if not expression.has(Add) or expression.count_ops() > MOST_TIDIED:
         return expression
     apart = {node: Dummy() for node in expression.atoms(NumberSymbol, Function)}
     apart |= {p: Dummy() for p in expression.atoms(Pow) if p.is_number and not p.exp.is_Integer}
