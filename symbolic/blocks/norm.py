@@ -127,7 +127,7 @@ def _normalised(state: State, scale: Expr, eps: Expr, *, mean: Expr, product: Ex
     return state.become(
         second_moment=kept,
         regime=Regime() if eps == 0 else whole,
-        mean=mean if eps == 0 else mean * sqrt(kept),
+        mean=mean if 0 in (mean, eps) else mean * sqrt(kept),
         mean_regime=Regime() if mean == 0 else whole,
         product=product if product is None or eps == 0 else kept * product,
         product_regime=whole,
