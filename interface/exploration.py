@@ -1,6 +1,7 @@
 """Blocks on the command line: `varlaw explore`."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,11 +10,11 @@ import click
 from sympy import Expr
 
 from varlaw.symbolic.blocks.block import Block, Sequential, start
+from varlaw.symbolic.blocks.depth import Depth, depth
 from varlaw.symbolic.blocks.reader import read_block
 from varlaw.symbolic.blocks.recurrence import Growth
 from varlaw.symbolic.blocks.repeat import Repeat
-from varlaw.symbolic.blocks.roots import FixedPoint, fixed_points
-from varlaw.symbolic.blocks.solve import KEEPS, solve
+from varlaw.symbolic.blocks.solve import KEEPS, bounded_from, losses, solve
 from varlaw.symbolic.blocks.state import ONE, BlockError, Gradient, State
 from varlaw.symbolic.gaussian.decimals import Enclosed
 from varlaw.symbolic.language import read
@@ -23,16 +24,8 @@ if TYPE_CHECKING:
     from varlaw.checks.blocks import Measured
 
 DIGITS = 12
+PHASE = ("chi", "q", "limit", "rate", "length")
 STABLE = {True: "stable", False: "not stable", None: "stability not known"}
-
-
-@dataclass(frozen=True)
-class Depth:
-    """How the second moment goes through the repeated block, if there is one only."""
-
-    forward: Growth
-    backward: Growth
-    points: list[FixedPoint]
 
 
 @dataclass(frozen=True)
@@ -46,6 +39,8 @@ class Answer:
     depth: Depth | None
     unknown: str | None
     solved: dict[str, Expr | str]
+    bounds: dict[str, Expr]
+    losses: dict[str, Expr]
     measured: "dict[str, Measured]"
 
 
@@ -65,12 +60,14 @@ def answer(
         given = [None if t is None else read(t, names=names) for t in (second_moment, correlation)]
         state = start(given[0] if given[0] is not None else second_moment, given[1])
         out, (gradient, why) = block.forward(state), _backward(block, state)
-        depth = _depth(block, state)
+        deep = _depth(block, state)
         solved = _solved(block, unknown, state) if unknown else {}
+        bounds = _bounds(block, unknown, state) if unknown else {}
+        made = _losses(block, unknown, state) if unknown else {}
         measured = _measured(block, state, seed) if measure else {}
     except ValueError as error:
         raise click.UsageError(str(error)) from error
-    return Answer(state, out, gradient, why, depth, unknown, solved, measured)
+    return Answer(state, out, gradient, why, deep, unknown, solved, bounds, made, measured)
 
 
 def source(text: str) -> str:
@@ -105,21 +102,7 @@ def _depth(block: Block, state: State) -> Depth | None:
         state = part.forward(state)
     if repeated is None:
         return None
-    path = repeated.recurrence(entering)
-    try:
-        backward = repeated.product(entering).growth
-    except BlockError:
-        backward = Growth("")
-    forward, backward = (_in(growth, repeated.depth) for growth in (path.growth, backward))
-    numeric = path.linear is None and not path.step.free_symbols - {path.variable}
-    points = list(fixed_points(path.step, path.variable).found) if numeric else []
-    return Depth(forward, backward, points)
-
-
-def _in(growth: Growth, depth: Expr) -> Growth:
-    """The class of growth; not known where its rate depends on the depth itself."""
-    rate = growth.rate
-    return growth if rate is None or not rate.has(*depth.free_symbols) else Growth("")
+    return depth(repeated, entering)
 
 
 def _solved(block: Block, unknown: str, state: State) -> dict[str, Expr | str]:
@@ -133,8 +116,27 @@ def _solved(block: Block, unknown: str, state: State) -> dict[str, Expr | str]:
         except BlockError as error:
             found[keep] = str(error)
     if all(isinstance(value, str) for value in found.values()):
-        raise BlockError(str(found["forward"]))
+        if not _bounds(block, unknown, state):
+            raise BlockError(str(found["forward"]))
+        return {}
     return found
+
+
+def _bounds(block: Block, unknown: str, state: State) -> dict[str, Expr]:
+    """The least exponents of the depth that keep each side bounded."""
+    found = {}
+    for side in ("forward", "backward"):
+        with suppress(BlockError):
+            found[side] = bounded_from(block, unknown, side, state)
+    return found
+
+
+def _losses(block: Block, unknown: str, state: State) -> dict[str, Expr]:
+    """What each compromise makes least, where that is known."""
+    try:
+        return losses(block, unknown, state)
+    except BlockError:
+        return {}
 
 
 def _measured(block: Block, state: State, seed: int) -> "dict[str, Measured]":
@@ -153,16 +155,18 @@ def text(found: Answer) -> str:
     """Forward, backward, depth, what was solved and what was measured."""
     lines = [f"forward   {_side(found.out.second_moment)}"]
     if found.out.mean != 0:
-        lines.append(f"  mean    {typed(found.out.mean)} (wide limit: of Gaussian features)")
+        lines.append(f"  mean    {typed(found.out.mean)} ({found.out.mean_regime})")
     if found.out.product is not None:
         lines.append(f"  correlation  {typed(found.out.correlation)}")
     if found.depth is not None:
         lines.append(f"  growth  {found.depth.forward}")
         lines += [
             f"  fixed point  {p.value.digits}, slope {_digits(p.slope)}, {STABLE[p.stable]}"
-            for p in found.depth.points
+            for p in (found.depth.points.found if found.depth.points else [])
         ]
     lines.append(f"  regime  {found.out.regime}")
+    if found.depth is not None:
+        lines += _depth_lines(found.depth)
     if found.gradient is None:
         lines.append(f"backward  not known: {found.why}")
     else:
@@ -172,9 +176,30 @@ def text(found: Answer) -> str:
         lines.append(f"  regime  {found.gradient.regime}")
     for keep, value in found.solved.items():
         told = value if isinstance(value, str) else f"{found.unknown} = {typed(value)}"
+        if not isinstance(value, str) and keep in found.losses:
+            told += f", the least mean of {typed(found.losses[keep])} of both ratios r"
         lines.append(f"solved, {keep}: {told}")
+    lines += [
+        f"bounded in depth, {side}: {found.unknown} >= {typed(value)}"
+        for side, value in found.bounds.items()
+    ]
     lines += [f"measured, {name}: {one}" for name, one in found.measured.items()]
     return "\n".join(lines)
+
+
+def _depth_lines(depth: Depth) -> list[str]:
+    """Correlation, phases, and what there is by layer, where it is known."""
+    lines = []
+    if depth.correlation.kind:
+        lines.append(f"  correlation in depth  {depth.correlation}")
+    for phase in depth.phases:
+        known = {key: value for key in PHASE if (value := getattr(phase, key)) is not None}
+        told = ", ".join(f"{key} {typed(value)}" for key, value in known.items())
+        lines.append(f"  phase  {phase.name or 'not known'}: {told}")
+    for name in ("ratio", "share"):
+        if (value := getattr(depth, name)) is not None:
+            lines.append(f"  {name} after l layers  {typed(value)}")
+    return lines
 
 
 def _side(value: Expr) -> str:
@@ -184,7 +209,7 @@ def _side(value: Expr) -> str:
 
 def record(found: Answer) -> Mapping[str, Any]:
     """The answer as a record; `backward` holds `null` where it is not known."""
-    out, gradient, depth = found.out, found.gradient, found.depth
+    out, gradient, deep = found.out, found.gradient, found.depth
     return {
         "schema": "varlaw.explore",
         "version": 1,
@@ -193,23 +218,29 @@ def record(found: Answer) -> Mapping[str, Any]:
             "value": _decimal(out.second_moment),
             "mean": typed(out.mean),
             "correlation": None if out.product is None else typed(out.correlation),
-            **_growth(depth.forward if depth else None),
+            **_growth(deep.forward if deep else None),
             "fixed_points": [
                 {"value": p.value.digits, "slope": _digits(p.slope), "stable": p.stable}
-                for p in (depth.points if depth else [])
+                for p in (deep.points.found if deep and deep.points else [])
             ],
+            "fixed_points_complete": deep.points.complete if deep and deep.points else None,
             "regime": str(out.regime),
+            "regimes": _regimes(out),
         },
         "backward": {
             "second_moment": None if gradient is None else typed(gradient.second_moment),
             "value": None if gradient is None else _decimal(gradient.second_moment),
-            **_growth(depth.backward if depth and gradient else None),
+            **_growth(deep.backward if deep and gradient else None),
             "regime": None if gradient is None else str(gradient.regime),
+            "regimes": None if gradient is None else _regimes(gradient),
             "why": found.why,
         },
+        "depth": None if deep is None else _depth_record(deep),
         "solved": {
             "name": found.unknown,
             **{keep: _solution(found.solved.get(keep)) for keep in KEEPS},
+            "bounded": {side: _text(found.bounds.get(side)) for side in ("forward", "backward")},
+            "losses": {keep: typed(loss) for keep, loss in found.losses.items()},
         },
         "measured": {
             side: None if (one := found.measured.get(side)) is None else one.record()
@@ -229,9 +260,35 @@ def _digits(value: Enclosed | None) -> str | None:
 def _growth(growth: Growth | None) -> dict[str, str | None]:
     """The class of growth with its rate and limit; null without depth, or where not known."""
     if growth is None:
-        return {"growth": None, "rate": None, "limit": None}
+        return {"growth": None, "rate": None, "limit": None, "asymptotic": None}
     return {
         "growth": growth.kind or None,
         "rate": None if growth.rate is None else typed(growth.rate),
         "limit": None if growth.limit is None else typed(growth.limit),
+        "asymptotic": None if growth.asymptotic is None else typed(growth.asymptotic),
     }
+
+
+def _regimes(flow: State | Gradient) -> dict[str, str | None]:
+    """What each number rests on; null for one that is not followed."""
+    return {
+        name: None if getattr(flow, name) is None else str(regime)
+        for name, regime in flow.regimes.items()
+    }
+
+
+def _depth_record(depth: Depth) -> dict[str, Any]:
+    """Correlation, phases, and what there is by layer."""
+    return {
+        "correlation": _growth(depth.correlation),
+        "phases": [
+            {"phase": phase.name or None, **{key: _text(getattr(phase, key)) for key in PHASE}}
+            for phase in depth.phases
+        ],
+        "ratio": _text(depth.ratio),
+        "share": _text(depth.share),
+    }
+
+
+def _text(value: Expr | None) -> str | None:
+    return None if value is None else typed(value)

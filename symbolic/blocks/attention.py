@@ -160,25 +160,33 @@ class Attention(Block):
             tidy(u * self.query / queries),
         )
 
-    def forward(self, state: State) -> State:
-        check_width(state, self.width)
-        logits = self.logits(state)
-        overlap, spread = self._overlap(logits), state.second_moment - state.followed
-        moved = logits.key_slope * spread**2
-        inner = self.heads * self.head_width * self.out
-        gain = tidy(inner * self.width * self.value)
+    def overlap(self, state: State) -> Overlap:
+        """The sums over softmax weights where the state enters."""
+        return self._overlap(self.logits(state))
 
-        def out(weight: Expr, pushed: Expr) -> Expr:
-            average = state.followed + tidy(spread * weight) + pushed
-            return inner * self.value_bias + self.out_bias + gain * average
-
+    def averages(self, state: State) -> State:
+        """The averaged tokens sum_s p_ts x_s."""
+        logits, spread = self.logits(state), state.second_moment - state.followed
+        overlap, moved = self._overlap(logits), logits.key_slope * spread**2
         return state.become(
             *self._used(),
             *state.resting("second_moment", "product"),
+            second_moment=state.followed + tidy(spread * overlap.one) + moved,
+            product=state.followed + tidy(spread * overlap.two) + logits.queries * moved,
+        )
+
+    def forward(self, state: State) -> State:
+        check_width(state, self.width)
+        average = self.averages(state)
+        inner = self.heads * self.head_width * self.out
+        gain = tidy(inner * self.width * self.value)
+
+        bias = inner * self.value_bias + self.out_bias
+        return average.become(
             mean=ZERO,
             mean_regime=Regime(),
-            second_moment=out(overlap.one, moved),
-            product=out(overlap.two, logits.queries * moved),
+            second_moment=bias + gain * average.second_moment,
+            product=bias + gain * average.followed,
             width=self.width,
             gaussian=True,
             mixed=True,
@@ -211,8 +219,8 @@ class Attention(Block):
         whole = value + key + query
         if self.uniform:
             whole, product = tidy(whole), tidy(product)
-        rests = () if self.uniform else state.resting("second_moment", "product")
-        used = (*self._used(), *gradient.product_regime, *rests)
+        entered = Regime() if self.uniform else state.resting("second_moment", "product")
+        used = {*self._used(), *gradient.resting(), *entered}
         return gradient.become(*used, second_moment=whole, product=product)
 
     def _used(self) -> list[Approximation]:

@@ -1,6 +1,7 @@
 """Normalisation over the features of one token, with scale 1 and shift 0."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from sympy import Expr, sqrt
 
@@ -37,8 +38,9 @@ class LayerNorm(_Norm):
     """
 
     def forward(self, state: State) -> State:
-        product = None if state.product is None else state.correlation
-        return _normalised(state, state.variance, self.eps, mean=ZERO, product=product)
+        kept = _kept(state.variance, self.eps)
+        product = None if state.product is None else tidy(kept * state.correlation)
+        return _normalised(state, kept, mean=ZERO, product=product)
 
     def backward(self, gradient: Gradient, state: State) -> Gradient:
         return _divided(gradient, state, state.variance + self.eps)
@@ -52,10 +54,10 @@ class RMSNorm(_Norm):
     """
 
     def forward(self, state: State) -> State:
-        scale = state.second_moment
+        scale = state.second_moment + self.eps
+        kept = _kept(state.second_moment, self.eps)
         product = None if state.product is None else tidy(state.product / scale)
-        mean = tidy(state.mean / sqrt(scale))
-        return _normalised(state, scale, self.eps, mean=mean, product=product)
+        return _normalised(state, kept, mean=tidy(state.mean / sqrt(scale)), product=product)
 
     def backward(self, gradient: Gradient, state: State) -> Gradient:
         return _divided(gradient, state, state.second_moment + self.eps)
@@ -82,7 +84,7 @@ class BatchNorm(Block):
         left = ZERO if self.samples is None else -1 / (self.samples - 1)
         product = None if state.product is None else left
         scale = ONE if state.product is None else tidy(state.second_moment - state.product)
-        normalised = _normalised(state, scale, ZERO, mean=ZERO, product=product)
+        normalised = _normalised(state, _kept(scale, ZERO), mean=ZERO, product=product)
         return normalised.become(Approximation.SAMPLES)
 
     def backward(self, gradient: Gradient, state: State) -> Gradient:
@@ -115,22 +117,22 @@ class GroupNorm(LayerNorm):
         object.__setattr__(self, "groups", size(groups, "number of groups"))
 
 
-def _normalised(state: State, scale: Expr, eps: Expr, *, mean: Expr, product: Expr | None) -> State:
-    """Second moment 1, whatever came in, but for eps; other numbers rest on all that did.
-
-    `mean` and `product` are those without eps.
-    """
-    if scale == 0:
+def _kept(spread: Expr, eps: Expr) -> Expr:
+    """The second moment of normalised features."""
+    if spread == 0:
         raise BlockError("a norm divides by the spread of features that are all 0")
+    return ONE if eps == 0 else tidy(spread / (spread + eps))
+
+
+def _normalised(state: State, kept: Expr, **changed: Any) -> State:
+    """Second moment 1, whatever came in, without eps; other numbers rest on all that did."""
     whole = Regime(state.resting() | {Approximation.WIDE})
-    kept = ONE if eps == 0 else scale / (scale + eps)
     return state.become(
         second_moment=kept,
-        regime=Regime() if eps == 0 else whole,
-        mean=mean if 0 in (mean, eps) else mean * sqrt(kept),
-        mean_regime=Regime() if mean == 0 else whole,
-        product=product if product is None or eps == 0 else kept * product,
+        regime=Regime() if kept == 1 else whole,
+        mean_regime=Regime() if changed["mean"] == 0 else whole,
         product_regime=whole,
+        **changed,
     )
 
 

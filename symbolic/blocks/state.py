@@ -10,7 +10,7 @@ from sympy import Add, Dummy, Expr, Function, Integer, NumberSymbol, Pow, cancel
 
 ZERO, ONE = Integer(0), Integer(1)
 MOST_FACTORED = 40  # operations
-MOST_TIDIED = 150
+MOST_OPERATIONS = 120  # of an expression that is shortened at all
 
 
 class BlockError(ValueError):
@@ -128,12 +128,14 @@ class Gradient(_Flow):
 @lru_cache(maxsize=4096)
 def tidy(expression: Expr) -> Expr:
     """The shortest of a few equal forms of an expression; roots and functions are left alone."""
-    if not expression.has(Add) or expression.count_ops() > MOST_TIDIED:
+    if not expression.has(Add):
         return expression
     apart = {node: Dummy() for node in expression.atoms(NumberSymbol, Function)}
     apart |= {p: Dummy() for p in expression.atoms(Pow) if p.is_number and not p.exp.is_Integer}
     inner = expression.xreplace(apart)
     if not inner.is_rational_function(*inner.free_symbols):
+        return expression
+    if inner.count_ops() > MOST_OPERATIONS:
         return expression
     quotient = cancel(inner)
     forms = dict.fromkeys([inner, inner.expand(), quotient])
