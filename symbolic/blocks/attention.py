@@ -20,6 +20,8 @@ from varlaw.symbolic.blocks.state import (
 from varlaw.symbolic.language import Text
 from varlaw.symbolic.language_text import typed
 
+WRITTEN_OUT = 20  # tokens up to which sums over positions are fractions
+
 
 class Logits(NamedTuple):
     """The logits of one head: their variance, and how they go with queries and keys.
@@ -235,13 +237,14 @@ class Attention(Block):
         if (t := self.position) is not None:
             single = tidy(one / (t - 1 + one))
             return Overlap(single, single**2, two / t, two / t)
-        first, second = harmonic(n), harmonic(n, 2)
         if n == 1:
             return Overlap(ONE, ONE, ONE, ZERO)
+        short = not n.is_number or n <= WRITTEN_OUT
+        first, second = harmonic(n, evaluate=short), harmonic(n, 2, evaluate=short)
         pairs = n * (n - 1) / 2
         return Overlap(
-            one * (harmonic(n + one - 1) - harmonic(one - 1)) / n,
-            one**2 * (polygamma(1, one) - polygamma(1, n + one)) / n,
+            first / n if one == 1 else one * (harmonic(n + one - 1) - harmonic(one - 1)) / n,
+            second / n if one == 1 else one**2 * (polygamma(1, one) - polygamma(1, n + one)) / n,
             two * (n - first) / pairs,
             two * (n - first - (first**2 - second) / 2) / pairs,
         )

@@ -1,13 +1,13 @@
 """Whole models: parameters counted as published, initial second moments, and overrides."""
 
 import pytest
-from sympy import Symbol
+from sympy import Symbol, erf, exp, pi, sqrt
 
 from varlaw.checks.blocks.measuring import _weights as weights_of
 from varlaw.symbolic.blocks.attention import Attention
 from varlaw.symbolic.blocks.block import start
 from varlaw.symbolic.blocks.layerwise import layers, units
-from varlaw.symbolic.blocks.models import GPT2, bert, gpt2, llama, mlp, t5
+from varlaw.symbolic.blocks.models import GPT2, TRUNCATED, bert, gpt2, llama, mlp, t5
 from varlaw.symbolic.blocks.reader import read_block
 from varlaw.symbolic.blocks.residual import Residual
 from varlaw.symbolic.blocks.state import BlockError
@@ -46,6 +46,8 @@ def test_variances_of_gpt2():
 
 
 def test_bert_is_cut_and_of_one_segment():
+    exact = 1 - 4 * exp(-2) / (sqrt(2 * pi) * erf(sqrt(2)))
+    assert abs((exact - TRUNCATED).evalf(30)) < 1e-21
     found = layers(bert(depth=1, tokens=3), start(1))
     # 0.02^2 times the variance of a normal variable cut at two deviations, ledgered elsewhere
     cut = 0.0004 * 0.773741303549923247179913673677
@@ -60,7 +62,7 @@ def test_bert_is_cut_and_of_one_segment():
 def test_t5_has_logits_of_variance_one():
     found = layers(t5(tokens=4, depth=2), start(1))
     assert found[0].second_moment == 1
-    assert found[1].logits == pytest.approx(1, rel=1e-5)
+    assert found[1].logits == pytest.approx(1)
     assert found[2].branch == pytest.approx(1 / 2, rel=1e-3)
 
 
