@@ -11,6 +11,7 @@ from sympy import Expr
 
 from varlaw.symbolic.blocks.block import Block, Sequential, start
 from varlaw.symbolic.blocks.depth import Depth, depth
+from varlaw.symbolic.blocks.enclosed import accurate, enclosure
 from varlaw.symbolic.blocks.reader import read_block
 from varlaw.symbolic.blocks.recurrence import Growth
 from varlaw.symbolic.blocks.repeat import Repeat
@@ -23,7 +24,7 @@ from varlaw.symbolic.language_text import typed
 if TYPE_CHECKING:
     from varlaw.checks.blocks import Measured
 
-DIGITS = 12
+BITS = 64
 PHASE = ("chi", "q", "limit", "rate", "length")
 STABLE = {True: "stable", False: "not stable", None: "stability not known"}
 
@@ -147,8 +148,10 @@ def _measured(block: Block, state: State, seed: int) -> "dict[str, Measured]":
 
 def _decimal(value: Expr) -> float | None:
     """The number that an expression is; None where it has names."""
-    found = value.evalf(DIGITS)
-    return float(found) if found.is_Float or found.is_Integer or found.is_Rational else None
+    if value.free_symbols:
+        return None
+    found = accurate(lambda: enclosure(value, {}), BITS)
+    return None if found is None else float(found.mid())
 
 
 def text(found: Answer) -> str:

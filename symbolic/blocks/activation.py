@@ -120,7 +120,7 @@ class Activation(Block):
         r = state.correlation
         if r == 1:
             return tidy(_mean(f**2, self.variable, state))
-        found = _closed_pair(f, self.variable, state.mean == 0)
+        found = _closed_pair(f, self.variable, state.mean == 0, f == self.function)
         if found is None:
             law = Lambda(self.variable, f)
             return GaussianPair(law, state.mean, state.variance, r)
@@ -206,8 +206,11 @@ def _closed(f: Expr, x: Symbol, centred: bool) -> Expr | None:
 
 
 @lru_cache(maxsize=256)
-def _closed_pair(f: Expr, x: Symbol, centred: bool) -> Expr | None:
-    """E[f(x) f(x')] for N(U, V) with correlation RHO, or N(0, V); None if it is not closed."""
+def _closed_pair(f: Expr, x: Symbol, centred: bool, short: bool) -> Expr | None:
+    """E[f(x) f(x')] for N(U, V) with correlation RHO, or N(0, V); None if it is not closed.
+
+    A shorter form is looked for, which takes a while, if `short` is asked for.
+    """
     means = (ZERO, ZERO) if centred else (U, U)
     try:
         found = kernel(f, f, x, RHO, (V, V), means)
@@ -215,4 +218,4 @@ def _closed_pair(f: Expr, x: Symbol, centred: bool) -> Expr | None:
         return None
     except ValueError as error:
         raise BlockError(f"the correlation of two inputs: {error}") from error
-    return shorter(found)
+    return shorter(found) if short else found

@@ -8,7 +8,21 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 
 from flint import arb, ctx
-from sympy import Add, Expr, Float, Function, Integer, Mul, Pow, Rational, Symbol, acos, asin
+from sympy import (
+    Add,
+    Expr,
+    Float,
+    Function,
+    Integer,
+    Mul,
+    Pow,
+    Rational,
+    Symbol,
+    acos,
+    asin,
+    harmonic,
+    polygamma,
+)
 
 from varlaw.symbolic.blocks.state import ZERO, tidy
 from varlaw.symbolic.gaussian.balls import FUNCTIONS, NoEnclosure, ball, raised
@@ -190,6 +204,11 @@ class _Walk:
                 inner = _within(inner, arb(0, 1))
             found: arb = getattr(inner, FUNCTIONS[type(e)])()
             return found
+        if isinstance(e, polygamma) and e.args[0].is_Integer and e.args[0] > 0:
+            n = int(e.args[0])  # as a Hurwitz zeta function, DLMF 25.11.12
+            return (-1) ** (n + 1) * arb(n).fac() * arb(n + 1).zeta(self.value(e.args[1]))
+        if isinstance(e, harmonic) and len(e.args) == 1:
+            return (self.value(e.args[0]) + 1).digamma() + arb.const_euler()
         if e.free_symbols:
             raise NoEnclosure(f"no ball arithmetic is known for {e.func.__name__}")
         return ball(e)

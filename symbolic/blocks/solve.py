@@ -151,6 +151,8 @@ def _roots(polynomial: Poly) -> list[Expr] | None:
     """The roots of a x^k + b that may be positive, and those of a quadratic; None of others."""
     terms = dict(polynomial.terms())
     degree, lowest = polynomial.degree(), min(power for (power,) in terms)
+    if len(terms) == 1:
+        return []
     if len(terms) == 2:
         base = tidy(-terms[(lowest,)] / terms[(degree,)])
         return [tidy(base ** (ONE / (degree - lowest)))]

@@ -4,12 +4,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import lru_cache
+from math import prod
 from typing import Any, ClassVar, Self
 
 from sympy import Add, Dummy, Expr, Function, Integer, NumberSymbol, Pow, cancel, factor
 
 ZERO, ONE = Integer(0), Integer(1)
 MOST_FACTORED = 40  # operations
+MOST_TERMS = 1000  # of it as a quotient of polynomials
 MOST_OPERATIONS = 120  # of an expression that is shortened at all
 
 
@@ -135,7 +137,7 @@ def tidy(expression: Expr) -> Expr:
     inner = expression.xreplace(apart)
     if not inner.is_rational_function(*inner.free_symbols):
         return expression
-    if inner.count_ops() > MOST_OPERATIONS:
+    if inner.count_ops() > MOST_OPERATIONS or max(_terms(inner)) > MOST_TERMS:
         return expression
     quotient = cancel(inner)
     forms = dict.fromkeys([inner, inner.expand(), quotient])
@@ -145,3 +147,20 @@ def tidy(expression: Expr) -> Expr:
     shortest = [form for form, count in sizes.items() if count == min(sizes.values())]
     best = shortest[0] if len(shortest) == 1 else min(shortest, key=lambda form: len(str(form)))
     return best.xreplace({dummy: node for node, dummy in apart.items()})
+
+
+def _terms(e: Expr) -> tuple[int, int]:
+    """How many terms an expression has at most above and below as a quotient of polynomials."""
+    if e.is_Add:
+        parts = [_terms(part) for part in e.args]
+        below = prod(bottom for _, bottom in parts)
+        return sum(top * below // bottom for top, bottom in parts), below
+    if e.is_Mul:
+        parts = [_terms(part) for part in e.args]
+        return prod(top for top, _ in parts), prod(bottom for _, bottom in parts)
+    if e.is_Pow and e.exp.is_Integer:
+        top, bottom = _terms(e.base)
+        power = abs(int(e.exp))
+        found = top**power, bottom**power
+        return found if e.exp > 0 else found[::-1]
+    return 1, 1

@@ -52,6 +52,19 @@ def test_wide_limit(text, slack):
         assert abs(found.estimate - 2 * found.claimed) > bound
 
 
+def test_coupled_moments_in_depth():
+    """Tokens' correlation and second moments through attention and an MLP in a stream."""
+    head, mlp = "attention(64, 4, value=1/64, out=1/64)", "linear(64, 64, var=1/32) >> relu"
+    out = "linear(64, 64, var=1/64)"
+    block = read_block(f"repeat(prenorm({head}) >> prenorm({mlp} >> {out}), 3)")
+    measured = measure(block, start(1, "1/10"), seed=5)
+    assert set(measured) == {"forward", "product", "backward"}
+    for found in measured.values():
+        bound = ERRORS * found.error + 0.05 * found.claimed
+        assert abs(found.estimate - found.claimed) < bound
+        assert abs(found.estimate - 2 * found.claimed) > bound
+
+
 def test_uniform_attention_averages():
     block = read_block("attention(8, 4, value=1/8, out=1/8)")
     measured = measure(block, start(1, "1/3"), seed=3)
