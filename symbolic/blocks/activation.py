@@ -4,9 +4,10 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
 
-from sympy import Dummy, Expr, Float, Function, Integer, Lambda, Symbol, oo
+from sympy import Dummy, Expr, Float, Function, Integer, Lambda, Rational, Symbol, oo
 
 from varlaw.symbolic.blocks.block import Block
+from varlaw.symbolic.blocks.iteration import Iterated, IteratedProduct
 from varlaw.symbolic.blocks.state import ZERO, Approximation, BlockError, Gradient, State, tidy
 from varlaw.symbolic.gains.slopes import is_odd, jumps_of, slope_of
 from varlaw.symbolic.gaussian.enclosure import joined
@@ -19,6 +20,7 @@ from varlaw.symbolic.language_text import typed
 
 U, V = Dummy("u", real=True), Dummy("v", positive=True)  # no name in a state clashes with them
 MOST_OPERATIONS = 1000
+PLACES = 20  # of a mean or variance that has no closed form itself
 RHO = Dummy("rho", real=True)
 
 
@@ -119,7 +121,11 @@ class GaussianMean(Function):
 
     def _moment(self) -> Any:
         (x,), f = self.args[0].variables, self.args[0].expr
-        return moment(f, self.args[1], self.args[2], variable=x.name)
+        law = (
+            Rational(str(a.evalf(PLACES))) if a.has(Iterated, IteratedProduct, GaussianMean) else a
+            for a in self.args[1:]
+        )
+        return moment(f, *law, variable=x.name)
 
     def _eval_is_nonnegative(self) -> bool | None:
         f = self.args[0].expr
@@ -135,8 +141,7 @@ class GaussianMean(Function):
     def _sympystr(self, printer: Any) -> str:
         (x,), f = self.args[0].variables, self.args[0].expr
         _, m, v = self.args
-        law = "" if (m, v) == (0, 1) else f" | {x} ~ N({typed(m)}, {typed(v)})"
-        return f"E[{typed(f)}{law}]"
+        return f"E[{typed(f)} | {x.name} ~ N({typed(m)}, {typed(v)})]"
 
 
 def _used(half: Expr | None) -> list[Approximation]:

@@ -33,9 +33,16 @@ class Iterated(Function):
         path = _path(*self.args)
         return None if path is None else Float(path[-1], precision=prec)
 
+    @property
+    def is_number(self) -> bool:
+        """Whether it has a value."""
+        return not self.free_symbols
+
     def _sympystr(self, printer: Any) -> str:
-        step, variable, first, count = map(typed, self.args)
-        return f"iterate({variable} -> {step}, {first}, {count})"
+        step, variable, first, count = self.args
+        q = _fresh(variable, step)
+        inner = typed(step.xreplace({variable: q}))
+        return f"iterate({q.name} -> {inner}, {typed(first)}, {typed(count)})"
 
 
 class IteratedProduct(Function):
@@ -61,9 +68,23 @@ class IteratedProduct(Function):
             whole *= factor.subs(path[1], value).evalf(PLACES)
         return Float(whole, precision=prec) if whole.is_Float else None
 
+    @property
+    def is_number(self) -> bool:
+        """Whether it has a value."""
+        return not self.free_symbols
+
     def _sympystr(self, printer: Any) -> str:
-        factor, step, variable, first, count = map(typed, self.args)
-        return f"product({factor}, iterate({variable} -> {step}, {first}, {count}))"
+        factor, *path = self.args
+        q = _fresh(path[1], factor)
+        return f"product({q.name} -> {typed(factor.xreplace({path[1]: q}))}, {Iterated(*path)})"
+
+
+def _fresh(variable: Expr, expression: Expr) -> Symbol:
+    """A symbol in place of a bound variable, of a name that nothing else has in an expression."""
+    taken, name = {s.name for s in expression.free_symbols - {variable}}, str(variable.name)
+    while name in taken:
+        name += "_"
+    return Symbol(name, positive=True)
 
 
 def _path(step: Expr, variable: Expr, first: Expr, count: Expr) -> list[Expr] | None:
