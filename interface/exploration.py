@@ -1,21 +1,22 @@
 """Blocks on the command line: `varlaw explore`."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 from sympy import Expr
 
+from varlaw.explored import Depth, Exploration
 from varlaw.symbolic.blocks.block import Block, Sequential, start
-from varlaw.symbolic.blocks.iteration import FixedPoint, fixed_points
+from varlaw.symbolic.blocks.iteration import fixed_points
 from varlaw.symbolic.blocks.reader import read_block
 from varlaw.symbolic.blocks.recurrence import Growth
 from varlaw.symbolic.blocks.repeat import Repeat
 from varlaw.symbolic.blocks.solve import KEEPS, solve
 from varlaw.symbolic.blocks.state import ONE, BlockError, Gradient, State
-from varlaw.symbolic.language import read
+from varlaw.symbolic.blocks.written import with_values
+from varlaw.symbolic.language import Text, read
 from varlaw.symbolic.language_text import typed
 
 if TYPE_CHECKING:
@@ -24,51 +25,52 @@ if TYPE_CHECKING:
 DIGITS = 12
 
 
-@dataclass(frozen=True)
-class Depth:
-    """How the second moment goes through the repeated block, if there is one only."""
-
-    forward: Growth
-    backward: Growth
-    points: list[FixedPoint]
-
-
-@dataclass(frozen=True)
-class Answer:
-    """What was found; `why` says what keeps the backward map from being known."""
-
-    state: State
-    out: State
-    gradient: Gradient | None
-    why: str
-    depth: Depth | None
-    unknown: str | None
-    solved: dict[str, Expr | str]
-    measured: "dict[str, Measured]"
-
-
-def answer(
-    blocks: str,
-    values: Mapping[str, str],
-    second_moment: str,
-    correlation: str | None,
-    unknown: str | None,
-    measure: bool,
-    seed: int,
-) -> Answer:
-    """The maps of blocks, or a usage error."""
+def answer(blocks: str, **options: Any) -> Exploration:
+    """As `explore`; what cannot be done is a usage error."""
     try:
-        names = {name: read(value) for name, value in values.items()}
-        block = read_block(_source(blocks), names)
-        given = [None if t is None else read(t, names=names) for t in (second_moment, correlation)]
-        state = start(given[0] if given[0] is not None else second_moment, given[1])
-        out, (gradient, why) = block.forward(state), _backward(block, state)
-        depth = _depth(block, state)
-        solved = _solved(block, unknown, state) if unknown else {}
-        measured = _measured(block, state, seed) if measure else {}
+        return explore(_source(blocks), **options)
     except ValueError as error:
         raise click.UsageError(str(error)) from error
-    return Answer(state, out, gradient, why, depth, unknown, solved, measured)
+
+
+def explore(
+    blocks: Block | str,
+    *,
+    values: Mapping[str, Text] | None = None,
+    second_moment: Text = "q0",
+    correlation: Text | None = None,
+    solve: str | None = None,
+    measure: bool = False,
+    seed: int = 0,
+) -> Exploration:
+    """What blocks of a network at initialisation do to second moments.
+
+    `blocks` is a block (see `varlaw.blocks`) or a text of the notation; `values` are put in place
+    of its names. The input has Gaussian features of mean 0 and this `second_moment` (E[x^2] of one
+    feature); with a `correlation` that of a feature for two inputs, or tokens, is followed.
+    `solve` is the name of a parameter, for which the values are found that keep second moments.
+    With `measure` the blocks are simulated too, see `Exploration.measure`.
+
+    Raises ValueError (BlockError, ReadingError) for what cannot be read or is not covered; what is
+    not covered backward is told in `why` of the answer.
+
+    >>> found = explore("repeat(prenorm(linear(d, d, var=1/d)), L)")
+    >>> found.forward.second_moment, found.growth.kind
+    (L + q0, 'linear')
+    >>> explore("linear(m, n, var=v) >> relu", solve="v").solved["forward"]
+    2/m
+    """
+    names = {name: read(value) for name, value in (values or {}).items()}
+    block = read_block(blocks, names) if isinstance(blocks, str) else with_values(blocks, names)
+    given = [
+        read(t, names=names) if isinstance(t, str) else t for t in (second_moment, correlation)
+    ]
+    state = start(*given)
+    out, (gradient, why) = block.forward(state), _backward(block, state)
+    depth = _depth(block, state)
+    solved = _solved(block, solve, state) if solve else {}
+    measured = _measured(block, state, seed) if measure else {}
+    return Exploration(block, state, out, gradient, why, depth, solve, solved, measured)
 
 
 def _source(text: str) -> str:
@@ -147,27 +149,27 @@ def _decimal(value: Expr) -> float | None:
     return float(found) if found.is_Float or found.is_Integer or found.is_Rational else None
 
 
-def text(found: Answer) -> str:
+def text(found: Exploration) -> str:
     """Forward, backward, depth, what was solved and what was measured."""
-    lines = [f"forward   {_side(found.out.second_moment)}"]
-    if found.out.mean != 0:
-        lines.append(f"  mean    {typed(found.out.mean)} (wide limit: of Gaussian features)")
-    if found.out.product is not None:
-        lines.append(f"  correlation  {typed(found.out.correlation)}")
+    lines = [f"forward   {_side(found.forward.second_moment)}"]
+    if found.forward.mean != 0:
+        lines.append(f"  mean    {typed(found.forward.mean)} (wide limit: of Gaussian features)")
+    if found.forward.product is not None:
+        lines.append(f"  correlation  {typed(found.forward.correlation)}")
     if found.depth is not None:
         lines.append(f"  growth  {found.depth.forward}")
         lines += [
             f"  fixed point  {p.value}, slope {p.slope}, {'' if p.stable else 'not '}stable"
             for p in found.depth.points
         ]
-    lines.append(f"  regime  {found.out.regime}")
-    if found.gradient is None:
+    lines.append(f"  regime  {found.forward.regime}")
+    if found.backward is None:
         lines.append(f"backward  not known: {found.why}")
     else:
-        lines.append(f"backward  {_side(found.gradient.second_moment)}")
+        lines.append(f"backward  {_side(found.backward.second_moment)}")
         if found.depth is not None:
             lines.append(f"  growth  {found.depth.backward}")
-        lines.append(f"  regime  {found.gradient.regime}")
+        lines.append(f"  regime  {found.backward.regime}")
     for keep, value in found.solved.items():
         told = value if isinstance(value, str) else f"{found.unknown} = {typed(value)}"
         lines.append(f"solved, {keep}: {told}")
@@ -180,9 +182,9 @@ def _side(value: Expr) -> str:
     return typed(value) if decimal is None else f"{typed(value)} = {decimal:.10g}"
 
 
-def record(found: Answer) -> Mapping[str, Any]:
+def record(found: Exploration) -> Mapping[str, Any]:
     """The answer as a record; `backward` holds `null` where it is not known."""
-    out, gradient, depth = found.out, found.gradient, found.depth
+    out, gradient, depth = found.forward, found.backward, found.depth
     return {
         "schema": "varlaw.explore",
         "version": 1,

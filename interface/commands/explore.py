@@ -29,7 +29,6 @@ from varlaw.console import formats, pairs, say, say_json
 )
 @click.option(
     "--solve",
-    "unknown",
     metavar="NAME",
     help="Find the value of a name that keeps second moments forward, backward, or both.",
 )

@@ -1,0 +1,98 @@
+"""What was found of blocks, as an object: `varlaw.explore`."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from sympy import Expr
+
+from varlaw.symbolic.blocks.block import Block
+from varlaw.symbolic.blocks.iteration import FixedPoint
+from varlaw.symbolic.blocks.recurrence import Growth
+from varlaw.symbolic.blocks.state import Gradient, Regime, State
+from varlaw.symbolic.language import Text
+
+if TYPE_CHECKING:
+    from varlaw.checks.blocks import Measured
+
+
+@dataclass(frozen=True)
+class Depth:
+    """How the second moment goes through the repeated block, if there is one only."""
+
+    forward: Growth
+    backward: Growth
+    points: list[FixedPoint]
+
+
+@dataclass(frozen=True, repr=False)
+class Exploration:
+    """What blocks do to second moments, forward, backward and in depth.
+
+    `state` enters the `block` and `forward` leaves it: moments of one feature. `backward` is the
+    gradient in one entry of the input for one of second moment 1 at the output, None where it is
+    not covered, and `why` says what keeps it from being known. `solved` has the values of the
+    parameter `unknown` that keep second moments ("forward", "backward", and the "arithmetic" and
+    "geometric" mean of both), or why there is none; `measured` what a simulation found.
+    """
+
+    block: Block
+    state: State
+    forward: State
+    backward: Gradient | None
+    why: str
+    depth: Depth | None
+    unknown: str | None
+    solved: Mapping[str, Expr | str]
+    measured: "Mapping[str, Measured]"
+
+    @property
+    def growth(self) -> Growth | None:
+        """How the second moment goes with depth; None unless one block is repeated."""
+        return None if self.depth is None else self.depth.forward
+
+    @property
+    def regime(self) -> Regime:
+        """What the second moment at the output rests on."""
+        return self.forward.regime
+
+    def measure(
+        self, values: Mapping[str, Text] | None = None, **options: Any
+    ) -> "dict[str, Measured]":
+        """What a simulation finds, with values for all names; see `varlaw.checks.blocks.measure`.
+
+        Raises BlockError where a name has no value, or the network is too large.
+
+        >>> from varlaw import explore
+        >>> found = explore("linear(m, 8, var=1/m)").measure({"m": 8, "q0": 1})
+        >>> found["forward"].claimed
+        1.0
+        """
+        from varlaw.checks.blocks import measure
+
+        found = self.at(values or {}) if values else self
+        return measure(found.block, found.state, **options)
+
+    def at(self, values: Mapping[str, Text]) -> "Exploration":
+        """The same with values in place of names, those of the input included."""
+        from varlaw.exploration import explore
+        from varlaw.symbolic.language import read
+
+        names = {name: read(value) for name, value in values.items()}
+        put = {s: names[s.name] for s in self.state.second_moment.free_symbols if s.name in names}
+        second_moment = self.state.second_moment.subs(put)
+        rho = None if self.state.product is None else self.state.correlation.subs(put)
+        return explore(self.block, values=values, second_moment=second_moment, correlation=rho)
+
+    def to_json(self) -> Mapping[str, Any]:
+        """The record that `varlaw explore --json` prints."""
+        from varlaw.exploration import record
+
+        return record(self)
+
+    def __str__(self) -> str:
+        from varlaw.exploration import text
+
+        return text(self)
+
+    __repr__ = __str__
