@@ -4,7 +4,7 @@ A batch has the shape (inputs or tokens, features). Nothing here knows a moment 
 """
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, singledispatch
 from typing import Any
@@ -20,7 +20,7 @@ from varlaw.symbolic.blocks.linear import Dropout, Embedding, Linear
 from varlaw.symbolic.blocks.norm import LayerNorm, RMSNorm
 from varlaw.symbolic.blocks.repeat import Repeat
 from varlaw.symbolic.blocks.residual import Gate, Parallel, Residual
-from varlaw.symbolic.blocks.state import ONE, BlockError, Gradient, State
+from varlaw.symbolic.blocks.state import ONE, BlockError, Gradient, Regime, State
 from varlaw.symbolic.gaussian.compiled import compiled
 from varlaw.symbolic.gaussian.enclosure import joined
 from varlaw.symbolic.gaussian.pieces import pieces_of
@@ -69,6 +69,7 @@ class Measured:
         return {**vars(self)}
 
 
+@lru_cache(maxsize=4096)
 def number(value: Expr) -> float:
     """The value of an expression. Raises BlockError where names have no values."""
     if value.free_symbols:
@@ -167,27 +168,53 @@ def measure(
     Gaussian directions. Not covered backward: embeddings, and what the block itself refuses. Raises
     BlockError where names have no values.
     """
-    out, gradient = block.forward(state), _gradient(block, state)
-    claims = {"forward": out.second_moment}
-    if out.product is not None:
-        claims["product"] = out.product
-    if gradient is not None:
-        claims["backward"] = gradient.second_moment
-    claimed = {name: number(value) for name, value in claims.items()}
-    cost = _weights(block)
-    if cost > LARGEST:
-        raise BlockError(f"a simulation of {cost} weights is too large; at most {LARGEST}")
-    width, tokens = _sizes(block)
-    size = max(tokens, 1 if state.product is None else 2), width
-    count = int(min(max(WORK / (3 * cost + 1), REPLICATES[0]), REPLICATES[1]))
-    streams = np.random.SeedSequence(seed).spawn(count)
-    found = [_replicate(block, state, size, stream, law, set(claims)) for stream in streams]
+    simulation = Simulation.of(block, state, law)
+    count = int(min(max(WORK / simulation.cost, REPLICATES[0]), REPLICATES[1]))
+    found = simulation.run(np.random.SeedSequence(seed).spawn(count))
     measured = {}
-    for name, value in claimed.items():
-        values = np.asarray([one[name] for one in found])
-        error = float(values.std(ddof=1)) / math.sqrt(count)
-        measured[name] = Measured(value, float(values.mean()), error, count)
+    for name, value in simulation.claimed.items():
+        error = float(found[name].std(ddof=1)) / math.sqrt(count)
+        measured[name] = Measured(value, float(found[name].mean()), error, count)
     return measured
+
+
+@dataclass(frozen=True)
+class Simulation:
+    """Blocks that can be run: what is claimed of them, and the `cost` of one network in weights."""
+
+    block: Block
+    state: State
+    law: str
+    claimed: dict[str, float]
+    regimes: dict[str, Regime]
+    cost: float
+    size: tuple[int, int]
+
+    @classmethod
+    def of(cls, block: Block, state: State, law: str = "normal") -> "Simulation":
+        """Raises BlockError where names have no values, and for a network that is too large."""
+        out, gradient = block.forward(state), _gradient(block, state)
+        claims, regimes = {"forward": out.second_moment}, {"forward": out.regime}
+        if out.product is not None:
+            claims["product"], regimes["product"] = out.product, out.regime
+        if gradient is not None:
+            claims["backward"], regimes["backward"] = gradient.second_moment, gradient.regime
+        claimed = {name: number(value) for name, value in claims.items()}
+        cost = _weights(block)
+        if cost > LARGEST:
+            raise BlockError(f"a simulation of {cost} weights is too large; at most {LARGEST}")
+        width, tokens = _sizes(block)
+        size = max(tokens, 1 if state.product is None else 2), width
+        return cls(block, state, law, claimed, regimes, 3 * cost + 1, size)
+
+    def run(self, streams: Sequence[np.random.SeedSequence]) -> dict[str, Batch]:
+        """The statistics of a network for each stream, a vector for each claim."""
+        wanted = set(self.claimed)
+        found = [
+            _replicate(self.block, self.state, self.size, stream, self.law, wanted)
+            for stream in streams
+        ]
+        return {name: np.asarray([one[name] for one in found]) for name in self.claimed}
 
 
 def _replicate(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from sympy import Expr
 
+from varlaw.console import Exit
 from varlaw.explored import Depth, Exploration
 from varlaw.symbolic.blocks.block import Block, Sequential, start
 from varlaw.symbolic.blocks.iteration import fixed_points
@@ -20,7 +21,7 @@ from varlaw.symbolic.language import Text, read
 from varlaw.symbolic.language_text import typed
 
 if TYPE_CHECKING:
-    from varlaw.checks.blocks import Measured
+    from varlaw.checks.block_verdicts import Judged
 
 DIGITS = 12
 
@@ -41,7 +42,7 @@ def explore(
     correlation: Text | None = None,
     solve: str | None = None,
     measure: bool = False,
-    seed: int = 0,
+    **measuring: Any,
 ) -> Exploration:
     """What blocks of a network at initialisation do to second moments.
 
@@ -49,7 +50,7 @@ def explore(
     of its names. The input has Gaussian features of mean 0 and this `second_moment` (E[x^2] of one
     feature); with a `correlation` that of a feature for two inputs, or tokens, is followed.
     `solve` is the name of a parameter, for which the values are found that keep second moments.
-    With `measure` the blocks are simulated too, see `Exploration.measure`.
+    With `measure` the blocks are simulated too, with options as of `Exploration.measure`.
 
     Raises ValueError (BlockError, ReadingError) for what cannot be read or is not covered; what is
     not covered backward is told in `why` of the answer.
@@ -69,7 +70,7 @@ def explore(
     out, (gradient, why) = block.forward(state), _backward(block, state)
     depth = _depth(block, state)
     solved = _solved(block, solve, state) if solve else {}
-    measured = _measured(block, state, seed) if measure else {}
+    measured = _measured(block, state, measuring) if measure else {}
     return Exploration(block, state, out, gradient, why, depth, solve, solved, measured)
 
 
@@ -137,16 +138,24 @@ def _solved(block: Block, unknown: str, state: State) -> dict[str, Expr | str]:
     return found
 
 
-def _measured(block: Block, state: State, seed: int) -> "dict[str, Measured]":
-    from varlaw.checks.blocks import measure
+def _measured(block: Block, state: State, measuring: Mapping[str, Any]) -> "dict[str, Judged]":
+    from varlaw.checks.block_verdicts import verdicts
 
-    return measure(block, state, seed=seed)
+    return verdicts(block, state, **measuring)
 
 
 def _decimal(value: Expr) -> float | None:
     """The number that an expression is; None where it has names."""
     found = value.evalf(DIGITS)
     return float(found) if found.is_Float or found.is_Integer or found.is_Rational else None
+
+
+def exit_code(found: Exploration) -> Exit:
+    """What the command exits with: by the worst verdict, if anything was measured."""
+    verdicts = {str(one.verdict) for one in found.measured.values()}
+    if "refuted" in verdicts:
+        return Exit.REFUTED
+    return Exit.UNDECIDED if "undecided" in verdicts else Exit.WELL
 
 
 def text(found: Exploration) -> str:

@@ -13,7 +13,7 @@ from varlaw.symbolic.blocks.state import Gradient, Regime, State
 from varlaw.symbolic.language import Text
 
 if TYPE_CHECKING:
-    from varlaw.checks.blocks import Measured
+    from varlaw.checks.block_verdicts import Judged
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Exploration:
     depth: Depth | None
     unknown: str | None
     solved: Mapping[str, Expr | str]
-    measured: "Mapping[str, Measured]"
+    measured: "Mapping[str, Judged]"
 
     @property
     def growth(self) -> Growth | None:
@@ -58,20 +58,23 @@ class Exploration:
 
     def measure(
         self, values: Mapping[str, Text] | None = None, **options: Any
-    ) -> "dict[str, Measured]":
-        """What a simulation finds, with values for all names; see `varlaw.checks.blocks.measure`.
+    ) -> "dict[str, Judged]":
+        """Verdicts by simulation, with values for all names: `tolerance`, `error_rate`, `seed`.
 
-        Raises BlockError where a name has no value, or the network is too large.
+        The blocks are run for real with Gaussian weights until each of "forward", "backward" and
+        "product" is verified or refuted, or a `budget` of random numbers is used up; see
+        `varlaw.checks.block_verdicts.verdicts`. Raises BlockError where a name has no value, or
+        the network is too large.
 
         >>> from varlaw import explore
-        >>> found = explore("linear(m, 8, var=1/m)").measure({"m": 8, "q0": 1})
-        >>> found["forward"].claimed
-        1.0
+        >>> found = explore("linear(m, 64, var=1/m)").measure({"m": 64, "q0": 1}, tolerance=0.2)
+        >>> str(found["forward"].verdict), found["forward"].claimed
+        ('verified', 1.0)
         """
-        from varlaw.checks.blocks import measure
+        from varlaw.checks.block_verdicts import verdicts
 
-        found = self.at(values or {}) if values else self
-        return measure(found.block, found.state, **options)
+        found = self.at(values) if values else self
+        return verdicts(found.block, found.state, **options)
 
     def at(self, values: Mapping[str, Text]) -> "Exploration":
         """The same with values in place of names, those of the input included."""

@@ -4,7 +4,8 @@ from typing import Any
 
 import click
 
-from varlaw.console import formats, pairs, say, say_json
+from varlaw.commands.running import at_least_one
+from varlaw.console import Exit, between, formats, pairs, say, say_json
 
 
 @click.command("explore")
@@ -32,10 +33,37 @@ from varlaw.console import formats, pairs, say, say_json
     metavar="NAME",
     help="Find the value of a name that keeps second moments forward, backward, or both.",
 )
-@click.option("--measure", is_flag=True, help="Compare with a simulation; all names need values.")
+@click.option("--measure", is_flag=True, help="Verdicts by simulation; all names need values.")
+@click.option(
+    "--tolerance",
+    type=float,
+    callback=between(0, 1),
+    default=0.05,
+    show_default=True,
+    metavar="NUMBER",
+    help="Relative error within which a moment has to be confirmed.",
+)
+@click.option(
+    "--error-rate",
+    type=float,
+    callback=between(0, 0.5),
+    default=1e-6,
+    show_default=True,
+    metavar="NUMBER",
+    help="Probability of a wrong verdict, for all of them.",
+)
+@click.option(
+    "--budget",
+    type=float,
+    callback=at_least_one,
+    default=3e8,
+    show_default=True,
+    metavar="NUMBER",
+    help="Random numbers of a simulation.",
+)
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Its seed.")
 @formats("text", "json")
-def explore(blocks: str, form: str, **options: Any) -> None:
+def explore(blocks: str, form: str, **options: Any) -> Exit:
     """What blocks of a network do to second moments, forward, backward and in depth.
 
     TEXT is such as 'repeat(prenorm(linear(d, 4d, var=2/d) >> relu >> linear(4d, d, var=1/d)), L)'.
@@ -47,3 +75,4 @@ def explore(blocks: str, form: str, **options: Any) -> None:
         say_json(exploration.record(found))
     else:
         say(exploration.text(found))
+    return exploration.exit_code(found)
