@@ -21,7 +21,7 @@ from varlaw.symbolic.language import Text, read
 from varlaw.symbolic.language_text import typed
 
 if TYPE_CHECKING:
-    from varlaw.checks.block_verdicts import Judged
+    from varlaw.checks.blocks.verdicts import Judged
 
 DIGITS = 12
 
@@ -139,7 +139,7 @@ def _solved(block: Block, unknown: str, state: State) -> dict[str, Expr | str]:
 
 
 def _measured(block: Block, state: State, measuring: Mapping[str, Any]) -> "dict[str, Judged]":
-    from varlaw.checks.block_verdicts import verdicts
+    from varlaw.checks.blocks.verdicts import verdicts
 
     return verdicts(block, state, **measuring)
 

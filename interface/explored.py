@@ -13,7 +13,7 @@ from varlaw.symbolic.blocks.state import Gradient, Regime, State
 from varlaw.symbolic.language import Text
 
 if TYPE_CHECKING:
-    from varlaw.checks.block_verdicts import Judged
+    from varlaw.checks.blocks.verdicts import Judged
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class Exploration:
 
         The blocks are run for real with Gaussian weights until each of "forward", "backward" and
         "product" is verified or refuted, or a `budget` of random numbers is used up; see
-        `varlaw.checks.block_verdicts.verdicts`. Raises BlockError where a name has no value, or
+        `varlaw.checks.blocks.verdicts.verdicts`. Raises BlockError where a name has no value, or
         the network is too large.
 
         >>> from varlaw import explore
@@ -71,7 +71,7 @@ class Exploration:
         >>> str(found["forward"].verdict), found["forward"].claimed
         ('verified', 1.0)
         """
-        from varlaw.checks.block_verdicts import verdicts
+        from varlaw.checks.blocks.verdicts import verdicts
 
         found = self.at(values) if values else self
         return verdicts(found.block, found.state, **options)

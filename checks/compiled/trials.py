@@ -13,7 +13,6 @@ from typing import TypeAlias
 import numpy as np
 from sympy import Expr, Integer, Rational, Symbol, Tuple
 
-from varlaw.checks.algebra import opened
 from varlaw.checks.compiled.backends import Backend
 from varlaw.checks.compiled.claims import Claim, claim_of
 from varlaw.checks.compiled.functions import FunctionOfMeans, function_of_means
@@ -128,7 +127,7 @@ def prepare(
 
 def _model(means: FunctionOfMeans, values: Mapping[str, Expr], weights: str) -> Model:
     statistics = Tuple(*means.statistics.values())
-    return model_of(statistics, lambda e: opened(evaluate(e, values)), LAWS[weights])
+    return model_of(statistics, lambda e: evaluate(e, values), LAWS[weights])
 
 
 def _composed(
@@ -195,7 +194,7 @@ def _values(claim: Claim, given: Mapping[str, Expr]) -> dict[str, Expr]:
     found |= {s.name: Integer(SIZES[k % len(SIZES)]) for k, s in enumerate(dimensions)}
     found |= {s.name: NUMBERS[k % len(NUMBERS)] for k, s in enumerate(others)}
     for name, value in claim.settled.items():
-        found[name] = opened(evaluate(value, found))
+        found[name] = evaluate(value, found)
     return found
 
 

@@ -17,6 +17,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 from sympy import Expr, Integer, Mul, Rational
 
+from varlaw.checks.algebra import opened
 from varlaw.checks.sampling import Law
 from varlaw.symbolic.arrays import Moment
 from varlaw.symbolic.sequences import IndexProduct
@@ -65,7 +66,7 @@ def exact(value: Number) -> Expr:
 def evaluate(expression: Expr, values: Values, laws: Laws | None = None) -> Expr:
     """The expression at given values of its symbols, with the moments E[w^k] of given laws.
 
-    Raises LookupError, with what is missing.
+    What goes by a name is written out. Raises LookupError, with what is missing.
     """
     known = laws or {}
     found: dict[Expr, Expr] = {}
@@ -77,7 +78,7 @@ def evaluate(expression: Expr, values: Values, laws: Laws | None = None) -> Expr
         if moment.name not in known:
             raise LookupError(f"no law for {moment} in {expression}")
         found[moment] = exact(known[moment.name].moment(moment.order))
-    return expression.xreplace(found).replace(IndexProduct, _product)
+    return opened(expression.xreplace(found)).replace(IndexProduct, _product)
 
 
 def _product(term: Expr, index: Expr, lower: Expr, upper: Expr) -> Expr:

@@ -4,10 +4,9 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
 
-from sympy import Dummy, Expr, Float, Function, Integer, Lambda, Rational, Symbol, oo
+from sympy import Dummy, Expr, Float, Function, Integer, Lambda, Symbol, oo
 
 from varlaw.symbolic.blocks.block import Block
-from varlaw.symbolic.blocks.iteration import Iterated, IteratedProduct
 from varlaw.symbolic.blocks.state import ZERO, Approximation, BlockError, Gradient, State, tidy
 from varlaw.symbolic.gains.slopes import is_odd, jumps_of, slope_of
 from varlaw.symbolic.gaussian.enclosure import joined
@@ -20,7 +19,6 @@ from varlaw.symbolic.language_text import typed
 
 U, V = Dummy("u", real=True), Dummy("v", positive=True)  # no name in a state clashes with them
 MOST_OPERATIONS = 1000
-PLACES = 20  # of a mean or variance that has no closed form itself
 RHO = Dummy("rho", real=True)
 
 
@@ -117,15 +115,13 @@ class GaussianMean(Function):
     def _eval_evalf(self, prec: int) -> Expr | None:
         if self.free_symbols:
             return None
-        return Float(self._moment().digits(max(int(prec * 0.301), 5)).digits, precision=prec)
+        places = max(int(prec * 0.301), 5)
+        return Float(self._moment(places + 5).digits(places).digits, precision=prec)
 
-    def _moment(self) -> Any:
+    def _moment(self, places: int) -> Any:
         (x,), f = self.args[0].variables, self.args[0].expr
-        law = (
-            Rational(str(a.evalf(PLACES))) if a.has(Iterated, IteratedProduct, GaussianMean) else a
-            for a in self.args[1:]
-        )
-        return moment(f, *law, variable=x.name)
+        mean, variance = (a if a.is_Rational else a.evalf(places) for a in self.args[1:])
+        return moment(f, mean, variance, variable=x.name)
 
     def _eval_is_nonnegative(self) -> bool | None:
         f = self.args[0].expr

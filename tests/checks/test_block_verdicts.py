@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from varlaw.checks.block_verdicts import verdicts
-from varlaw.checks.blocks import run
+from varlaw.checks.blocks.running import run
+from varlaw.checks.blocks.verdicts import verdicts
 from varlaw.symbolic.blocks.block import start
 from varlaw.symbolic.blocks.linear import Linear
 from varlaw.symbolic.blocks.reader import read_block

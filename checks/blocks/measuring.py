@@ -1,51 +1,24 @@
-"""Blocks of networks run for real, in NumPy: weights drawn, inputs multiplied, features normalised.
-
-A batch has the shape (inputs or tokens, features). Nothing here knows a moment map.
-"""
+"""Second moments of blocks run for real, beside what is claimed for them."""
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache, singledispatch
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from sympy import Expr, Symbol, oo
+from sympy import Expr
 
-from varlaw.symbolic.blocks.activation import Activation
+from varlaw.checks.blocks.running import Batch, Draw, children, number, parts, run, whole
 from varlaw.symbolic.blocks.attention import Attention
-from varlaw.symbolic.blocks.block import Block, Sequential
-from varlaw.symbolic.blocks.linear import Dropout, Embedding, Linear
-from varlaw.symbolic.blocks.norm import LayerNorm, RMSNorm
+from varlaw.symbolic.blocks.block import Block
+from varlaw.symbolic.blocks.linear import Embedding, Linear
 from varlaw.symbolic.blocks.repeat import Repeat
-from varlaw.symbolic.blocks.residual import Gate, Parallel, Residual
 from varlaw.symbolic.blocks.state import ONE, BlockError, Gradient, Regime, State
-from varlaw.symbolic.gaussian.compiled import compiled
-from varlaw.symbolic.gaussian.enclosure import joined
-from varlaw.symbolic.gaussian.pieces import pieces_of
 
-Batch = NDArray[np.float64]
-LAWS: dict[str, Callable[[np.random.Generator, tuple[int, ...]], Batch]] = {
-    "normal": lambda rng, shape: rng.standard_normal(shape),
-    "uniform": lambda rng, shape: rng.uniform(-math.sqrt(3), math.sqrt(3), shape),
-}
 WORK = 5e7  # weights drawn for one measurement
 REPLICATES = (16, 4000)
 LARGEST = 20_000_000  # weights of one network
 STEP = 1e-4  # of differences, for gradients
-
-
-@dataclass
-class Draw:
-    """Where the random numbers of one network come from."""
-
-    rng: np.random.Generator
-    law: str = "normal"
-
-    def weights(self, variance: Expr, *shape: int) -> Batch:
-        """Weights of mean 0 and a variance."""
-        return math.sqrt(number(variance)) * LAWS[self.law](self.rng, shape)
 
 
 @dataclass(frozen=True)
@@ -67,96 +40,6 @@ class Measured:
     def record(self) -> dict[str, Any]:
         """The values as a record."""
         return {**vars(self)}
-
-
-@lru_cache(maxsize=4096)
-def number(value: Expr) -> float:
-    """The value of an expression. Raises BlockError where names have no values."""
-    if value.free_symbols:
-        missing = ", ".join(sorted(map(str, value.free_symbols)))
-        raise BlockError(f"a simulation needs numbers for {missing}")
-    return float(value)
-
-
-def whole(value: Expr) -> int:
-    return round(number(value))
-
-
-@singledispatch
-def run(block: Block, x: Batch, draw: Draw) -> Batch:
-    """The output of a block with fresh weights."""
-    raise BlockError(f"{type(block).__name__} has no simulation")
-
-
-@run.register
-def _(block: Sequential, x: Batch, draw: Draw) -> Batch:
-    for part in block.parts:
-        x = run(part, x, draw)
-    return x
-
-
-@run.register
-def _(block: Repeat, x: Batch, draw: Draw) -> Batch:
-    for _ in range(whole(block.depth)):
-        x = run(block.block, x, draw)
-    return x
-
-
-@run.register
-def _(block: Linear, x: Batch, draw: Draw) -> Batch:
-    w = draw.weights(block.var, whole(block.fan_in), whole(block.fan_out))
-    return np.asarray(x @ w + draw.weights(block.bias, whole(block.fan_out)))
-
-
-@run.register
-def _(block: Embedding, x: Batch, draw: Draw) -> Batch:
-    return draw.weights(block.var, len(x), whole(block.width))
-
-
-@run.register
-def _(block: Dropout, x: Batch, draw: Draw) -> Batch:
-    p = number(block.p)
-    return np.asarray(x * (draw.rng.random(x.shape) >= p) / (1 - p))
-
-
-@run.register
-def _(block: Activation, x: Batch, draw: Draw) -> Batch:
-    return _function(block.function, block.variable)(x)
-
-
-@run.register
-def _(block: LayerNorm, x: Batch, draw: Draw) -> Batch:
-    return np.asarray((x - x.mean(-1, keepdims=True)) / x.std(-1, keepdims=True))
-
-
-@run.register
-def _(block: RMSNorm, x: Batch, draw: Draw) -> Batch:
-    return np.asarray(x / np.sqrt((x**2).mean(-1, keepdims=True)))
-
-
-@run.register
-def _(block: Residual, x: Batch, draw: Draw) -> Batch:
-    return number(block.a) * x + number(block.b) * run(block.branch, x, draw)
-
-
-@run.register
-def _(block: Parallel, x: Batch, draw: Draw) -> Batch:
-    return np.asarray(sum(run(branch, x, draw) for branch in block.branches))
-
-
-@run.register
-def _(block: Gate, x: Batch, draw: Draw) -> Batch:
-    return run(block.left, x, draw) * run(block.right, x, draw)
-
-
-@run.register
-def _(block: Attention, x: Batch, draw: Draw) -> Batch:
-    d = whole(block.width)
-    q, k, v = (x @ draw.weights(var, d, d) for var in (block.query, block.key, block.value))
-    logits = q @ k.T / math.sqrt(d)
-    weights = np.exp(logits - logits.max(-1, keepdims=True))
-    weights /= weights.sum(-1, keepdims=True)
-    return np.asarray(weights @ v @ draw.weights(block.out, d, d))
 
 
 def measure(
@@ -256,19 +139,6 @@ def _gradient(block: Block, state: State) -> Gradient | None:
         return None
 
 
-def children(block: Block) -> list[Block]:
-    """The blocks that a block is made of."""
-    values = [v if isinstance(v, tuple) else (v,) for v in vars(block).values()]
-    return [inner for several in values for inner in several if isinstance(inner, Block)]
-
-
-def parts(block: Block) -> Iterator[Block]:
-    """A block and all blocks in it."""
-    yield block
-    for inner in children(block):
-        yield from parts(inner)
-
-
 def _inputs(state: State, tokens: int, width: int, rng: np.random.Generator) -> Batch:
     """Gaussian inputs, of which two each have the correlation of the state."""
     mean, spread = number(state.mean), math.sqrt(number(state.variance))
@@ -300,18 +170,3 @@ def _weights(block: Block) -> int:
     if isinstance(block, Attention):
         return 4 * whole(block.width) ** 2 + whole(block.tokens) ** 2
     return sum(_weights(inner) for inner in children(block))
-
-
-@lru_cache(maxsize=64)
-def _function(f: Expr, x: Symbol) -> Callable[[Batch], Batch]:
-    """A function on arrays, piece by piece."""
-    pieces = joined(pieces_of(f, x))
-    bodies = [compiled([piece.expression], [x]) for piece in pieces]
-    ends = [math.inf if p.upper == oo else number(p.upper) for p in pieces]
-
-    def at(z: Batch) -> Batch:
-        with np.errstate(all="ignore"):
-            values = [np.broadcast_to(body(z)[0], z.shape) for body in bodies]
-        return np.asarray(np.select([z < end for end in ends], values))
-
-    return at

@@ -9,7 +9,8 @@ import numpy as np
 from sympy import Expr
 
 from varlaw.checks.asymptotic import START, AsymptoticSequence, mixture
-from varlaw.checks.blocks import Simulation, children, number, parts, whole
+from varlaw.checks.blocks.measuring import Simulation
+from varlaw.checks.blocks.running import children, number, parts, whole
 from varlaw.checks.intervals import Interval, NoInterval
 from varlaw.checks.statistics import Verdict, place, share
 from varlaw.symbolic.blocks.activation import Activation
