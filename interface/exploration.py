@@ -16,12 +16,13 @@ from varlaw.symbolic.blocks.recurrence import Growth
 from varlaw.symbolic.blocks.repeat import Repeat
 from varlaw.symbolic.blocks.solve import KEEPS, solve
 from varlaw.symbolic.blocks.state import ONE, BlockError, Gradient, State
-from varlaw.symbolic.blocks.written import with_values
+from varlaw.symbolic.blocks.written import with_values, written
 from varlaw.symbolic.language import Text, read
 from varlaw.symbolic.language_text import typed
 
 if TYPE_CHECKING:
     from varlaw.checks.blocks.verdicts import Judged
+    from varlaw.symbolic.printers.blocks import Told
 
 DIGITS = 12
 
@@ -158,6 +159,16 @@ def exit_code(found: Exploration) -> Exit:
     return Exit.UNDECIDED if "undecided" in verdicts else Exit.WELL
 
 
+def document(found: Exploration, form: str) -> str:
+    """The answer as text, LaTeX or Markdown, without a line break at its end."""
+    try:
+        if form == "latex":
+            return found.latex().rstrip("\n")
+        return found.markdown().rstrip("\n") if form == "markdown" else text(found)
+    except BlockError as error:
+        raise click.UsageError(str(error)) from error
+
+
 def text(found: Exploration) -> str:
     """Forward, backward, depth, what was solved and what was measured."""
     lines = [f"forward   {_side(found.forward.second_moment)}"]
@@ -184,6 +195,29 @@ def text(found: Exploration) -> str:
         lines.append(f"solved, {keep}: {told}")
     lines += [f"measured, {name}: {one}" for name, one in found.measured.items()]
     return "\n".join(lines)
+
+
+def told(found: Exploration) -> "Told":
+    """The derivation block by block, with growth and regime."""
+    from varlaw.symbolic.blocks.derivation import Derivation
+    from varlaw.symbolic.printers.blocks import Told
+
+    facts: dict[str, list[tuple[str, str]]] = {"forward": [], "backward": []}
+    if found.depth is not None:
+        for side, growth in (("forward", found.depth.forward), ("backward", found.depth.backward)):
+            if side == "forward" or found.backward is not None:
+                facts[side].append(("Growth", str(growth)))
+    facts["forward"].append(("Regime", str(found.forward.regime)))
+    known = found.backward is not None
+    last = ("Regime", str(found.backward.regime)) if found.backward else ("Not known", found.why)
+    facts["backward"].append(last)
+    for keep, value in found.solved.items():
+        side = keep if keep in facts else "backward" if known else "forward"
+        text = value if isinstance(value, str) else f"{found.unknown} = {typed(value)}"
+        facts[side].append((f"Solved, {keep}", text))
+    for name, one in found.measured.items():
+        facts[name if name in facts else "forward"].append((f"Measured, {name}", str(one)))
+    return Told(written(found.block), Derivation(found.block, found.state), facts)
 
 
 def _side(value: Expr) -> str:

@@ -87,6 +87,27 @@ class Exploration:
         rho = None if self.state.product is None else self.state.correlation.subs(put)
         return explore(self.block, values=values, second_moment=second_moment, correlation=rho)
 
+    def latex(self, *, standalone: bool = True) -> str:
+        """The derivation block by block, as a document that compiles or a piece of one."""
+        from varlaw.exploration import told
+        from varlaw.symbolic.printers.blocks import latex
+
+        return latex(told(self), standalone=standalone)
+
+    def markdown(self) -> str:
+        """The derivation block by block, as Markdown with formulas between dollars."""
+        from varlaw.exploration import told
+        from varlaw.symbolic.printers.blocks import markdown
+
+        return markdown(told(self))
+
+    _repr_markdown_ = markdown
+
+    def _repr_latex_(self) -> str:
+        from varlaw.symbolic.printers.blocks import formula
+
+        return rf"$\displaystyle {formula(self.forward.second_moment)}$"
+
     def to_json(self) -> Mapping[str, Any]:
         """The record that `varlaw explore --json` prints."""
         from varlaw.exploration import record

@@ -62,7 +62,7 @@ from varlaw.console import Exit, between, formats, pairs, say, say_json
     help="Random numbers of a simulation.",
 )
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Its seed.")
-@formats("text", "json")
+@formats("text", "latex", "markdown", "json")
 def explore(blocks: str, form: str, **options: Any) -> Exit:
     """What blocks of a network do to second moments, forward, backward and in depth.
 
@@ -74,5 +74,5 @@ def explore(blocks: str, form: str, **options: Any) -> Exit:
     if form == "json":
         say_json(exploration.record(found))
     else:
-        say(exploration.text(found))
+        say(exploration.document(found, form))
     return exploration.exit_code(found)
