@@ -169,6 +169,14 @@ def document(found: Exploration, form: str) -> str:
         raise click.UsageError(str(error)) from error
 
 
+def code(found: Exploration, library: str, keep: str) -> str:
+    """The initialisation as code, without a line break at its end, or a usage error."""
+    try:
+        return found.initialisation(library, keep).rstrip("\n")
+    except BlockError as error:
+        raise click.UsageError(str(error)) from error
+
+
 def text(found: Exploration) -> str:
     """Forward, backward, depth, what was solved and what was measured."""
     lines = [f"forward   {_side(found.forward.second_moment)}"]

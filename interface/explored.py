@@ -9,7 +9,8 @@ from sympy import Expr
 from varlaw.symbolic.blocks.block import Block
 from varlaw.symbolic.blocks.iteration import FixedPoint
 from varlaw.symbolic.blocks.recurrence import Growth
-from varlaw.symbolic.blocks.state import Gradient, Regime, State
+from varlaw.symbolic.blocks.state import BlockError, Gradient, Regime, State
+from varlaw.symbolic.blocks.written import with_values
 from varlaw.symbolic.language import Text
 
 if TYPE_CHECKING:
@@ -107,6 +108,21 @@ class Exploration:
         from varlaw.symbolic.printers.blocks import formula
 
         return rf"$\displaystyle {formula(self.forward.second_moment)}$"
+
+    def initialisation(self, library: str = "numpy", keep: str = "forward") -> str:
+        """Code of "numpy", "torch" or "jax" that draws the weights; with what was solved put in.
+
+        `keep` is the solution that is taken, where a parameter was solved for. Raises BlockError
+        where there is none, or no code is written for a block.
+        """
+        from varlaw.initialisation import initialisation
+
+        if self.unknown is None:
+            return initialisation(self.block, library)
+        value = self.solved[keep]
+        if isinstance(value, str):
+            raise BlockError(value)
+        return initialisation(with_values(self.block, {self.unknown: value}), library)
 
     def to_json(self) -> Mapping[str, Any]:
         """The record that `varlaw explore --json` prints."""

@@ -62,8 +62,20 @@ from varlaw.console import Exit, between, formats, pairs, say, say_json
     help="Random numbers of a simulation.",
 )
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Its seed.")
+@click.option(
+    "--emit",
+    type=click.Choice(("numpy", "torch", "jax")),
+    help="Write code that draws the weights instead, with what was solved put in.",
+)
+@click.option(
+    "--keep",
+    type=click.Choice(("forward", "backward", "arithmetic", "geometric")),
+    default="forward",
+    show_default=True,
+    help="The solution that --emit takes.",
+)
 @formats("text", "latex", "markdown", "json")
-def explore(blocks: str, form: str, **options: Any) -> Exit:
+def explore(blocks: str, form: str, emit: str | None, keep: str, **options: Any) -> Exit:
     """What blocks of a network do to second moments, forward, backward and in depth.
 
     TEXT is such as 'repeat(prenorm(linear(d, 4d, var=2/d) >> relu >> linear(4d, d, var=1/d)), L)'.
@@ -71,7 +83,9 @@ def explore(blocks: str, form: str, **options: Any) -> Exit:
     from varlaw import exploration
 
     found = exploration.answer(blocks, **options)
-    if form == "json":
+    if emit:
+        say(exploration.code(found, emit, keep))
+    elif form == "json":
         say_json(exploration.record(found))
     else:
         say(exploration.document(found, form))
