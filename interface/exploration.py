@@ -1,6 +1,6 @@
 """Blocks on the command line: `varlaw explore`."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,12 +27,19 @@ if TYPE_CHECKING:
 DIGITS = 12
 
 
-def answer(blocks: str, **options: Any) -> Exploration:
-    """As `explore`; what cannot be done is a usage error."""
+def answer(blocks: str, *, name: str = "", **options: Any) -> Exploration:
+    """As `explore`; what cannot be done is a usage error.
+
+    Of a named variant among others it is none that there is no solution.
+    """
     try:
-        return explore(_source(blocks), **options)
+        found = explore(_source(blocks), **options)
     except ValueError as error:
-        raise click.UsageError(str(error)) from error
+        raise click.UsageError(f"{name}: {error}" if name else str(error)) from error
+    reasons = [value for value in found.solved.values() if isinstance(value, str)]
+    if reasons and len(reasons) == len(found.solved) and not name:
+        raise click.UsageError(reasons[0])
+    return found
 
 
 def explore(
@@ -77,16 +84,19 @@ def explore(
 
 def _source(text: str) -> str:
     """The text of a file, if there is one of that name; else the text."""
-    try:
-        is_file = Path(text).is_file()
-    except (OSError, ValueError):
-        is_file = False
-    if not is_file:
+    if not _is_file(text):
         return text
     try:
         return Path(text).read_text(encoding="utf-8")
     except UnicodeDecodeError:
         raise BlockError(f"{text} is not a text in UTF-8") from None
+
+
+def _is_file(text: str) -> bool:
+    try:
+        return Path(text).is_file()
+    except (OSError, ValueError):
+        return False
 
 
 def _backward(block: Block, state: State) -> tuple[Gradient | None, str]:
@@ -134,8 +144,6 @@ def _solved(block: Block, unknown: str, state: State) -> dict[str, Expr | str]:
             found[keep] = solve(block, unknown, keep, state)
         except BlockError as error:
             found[keep] = str(error)
-    if all(isinstance(value, str) for value in found.values()):
-        raise BlockError(str(found["forward"]))
     return found
 
 
@@ -151,9 +159,22 @@ def _decimal(value: Expr) -> float | None:
     return float(found) if found.is_Float or found.is_Integer or found.is_Rational else None
 
 
-def exit_code(found: Exploration) -> Exit:
+def named(blocks: Sequence[str], variants: Mapping[str, str]) -> dict[str, str]:
+    """Texts or files by name: files by their stem, texts by themselves. Raises usage errors."""
+    found: dict[str, str] = {}
+    for text in blocks:
+        name = Path(text).stem if _is_file(text) else text
+        if name in found:
+            raise click.UsageError(f"two variants are called {name!r}: name them by --compare")
+        found[name] = text
+    if clash := found.keys() & variants.keys():
+        raise click.UsageError(f"two variants are called {min(clash)!r}")
+    return found | dict(variants)
+
+
+def exit_code(*found: Exploration) -> Exit:
     """What the command exits with: by the worst verdict, if anything was measured."""
-    verdicts = {str(one.verdict) for one in found.measured.values()}
+    verdicts = {str(one.verdict) for each in found for one in each.measured.values()}
     if "refuted" in verdicts:
         return Exit.REFUTED
     return Exit.UNDECIDED if "undecided" in verdicts else Exit.WELL

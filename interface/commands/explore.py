@@ -5,11 +5,19 @@ from typing import Any
 import click
 
 from varlaw.commands.running import at_least_one
-from varlaw.console import Exit, between, formats, pairs, say, say_json
+from varlaw.console import Exit, between, formats, pairs, say, say_json, width
 
 
 @click.command("explore")
-@click.argument("blocks", metavar="TEXT|FILE")
+@click.argument("blocks", nargs=-1, metavar="TEXT|FILE...")
+@click.option(
+    "--compare",
+    "variants",
+    multiple=True,
+    callback=pairs,
+    metavar="NAME=BLOCKS",
+    help="Compare named variants, texts or files; may be repeated.",
+)
 @click.option(
     "--set",
     "values",
@@ -75,14 +83,41 @@ from varlaw.console import Exit, between, formats, pairs, say, say_json
     help="The solution that --emit takes.",
 )
 @formats("text", "latex", "markdown", "json")
-def explore(blocks: str, form: str, emit: str | None, keep: str, **options: Any) -> Exit:
+def explore(
+    blocks: tuple[str, ...],
+    variants: dict[str, str],
+    form: str,
+    emit: str | None,
+    keep: str,
+    **options: Any,
+) -> Exit:
     """What blocks of a network do to second moments, forward, backward and in depth.
 
     TEXT is such as 'repeat(prenorm(linear(d, 4d, var=2/d) >> relu >> linear(4d, d, var=1/d)), L)'.
+    Several are compared.
     """
+    if not blocks and not variants:
+        raise click.UsageError("give blocks, as a text or a file")
     from varlaw import exploration
 
-    found = exploration.answer(blocks, **options)
+    several = exploration.named(blocks, variants)
+    alone = len(several) == 1 and not variants
+    answers = {
+        name: exploration.answer(text, name="" if alone else name, **options)
+        for name, text in several.items()
+    }
+    if not alone:
+        from varlaw.comparison import Comparison
+
+        if emit:
+            raise click.UsageError("'--emit' is for one variant")
+        comparison = Comparison(answers)
+        if form == "json":
+            say_json(comparison.to_json())
+        else:
+            say(comparison.document(form, width()))
+        return exploration.exit_code(*answers.values())
+    (found,) = answers.values()
     if emit:
         say(exploration.code(found, emit, keep))
     elif form == "json":

@@ -87,6 +87,17 @@ def latex(told: Told, *, standalone: bool = True) -> str:
     return DOCUMENT % body if standalone else f"{{\\allowdisplaybreaks\\sloppy\n{body}\n}}\n"
 
 
+def listing(parts: Sequence[tuple[str, Sequence[tuple[str, str]]]]) -> str:
+    """A document with facts in the notation under a heading each."""
+    bodies = []
+    for name, facts in parts:
+        lines = "".join(
+            rf"\textbf{{{escaped(title)}:}} {_code(text)}\par" + "\n" for title, text in facts
+        )
+        bodies.append(f"\\section*{{\\raggedright {escaped(name)}}}\n{{\\raggedright\n{lines}}}")
+    return DOCUMENT % "\n".join(bodies)
+
+
 def markdown(told: Told) -> str:
     """Markdown with formulas between dollars, as GitHub and notebooks show them."""
     parts = [f"## `{told.title}`"]
