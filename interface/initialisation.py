@@ -10,17 +10,19 @@ import re
 from dataclasses import dataclass, field
 from functools import singledispatchmethod
 
-from sympy import Expr, Float, Function, Symbol, cos, erf, exp, log, sin, sqrt, tanh
+from sympy import Expr, Float, Function, Integer, Symbol, cos, erf, exp, log, sin, sqrt, tanh
 from sympy.printing.pycode import PythonCodePrinter
 
-from varlaw.symbolic.blocks.activation import Activation
 from varlaw.symbolic.blocks.attention import Attention
 from varlaw.symbolic.blocks.block import Block, Sequential
-from varlaw.symbolic.blocks.linear import Dropout, Embedding, Linear
-from varlaw.symbolic.blocks.norm import LayerNorm, RMSNorm
+from varlaw.symbolic.blocks.convolution import Conv, ConvTransposed
+from varlaw.symbolic.blocks.experts import Experts
+from varlaw.symbolic.blocks.linear import Embedding, Linear
 from varlaw.symbolic.blocks.repeat import Repeat
 from varlaw.symbolic.blocks.residual import Gate, Parallel, Residual
 from varlaw.symbolic.blocks.state import ONE, BlockError
+from varlaw.symbolic.blocks.walk import has_parts
+from varlaw.symbolic.blocks.weights import in_layer
 from varlaw.symbolic.language_text import typed
 
 OURS = {"math", "np", "torch", "jax", "weights", "scales", "normal", "seed", "key", "generator"}
@@ -85,7 +87,7 @@ TEMPLATE = '''"""Weights at initialisation, derived by varlaw.
 def initialise(
 {arguments}
 ) -> tuple[dict[str, {array}], dict[str, float]]:
-    """Weights and biases by name, and the scales of residual blocks: a x + b F(x)."""
+    """Arrays by name, and scales: a x + b F(x) of residual blocks, scale W x of layers."""
 {prelude}
     weights: dict[str, {array}] = {{}}
     scales: dict[str, float] = {{}}
@@ -113,15 +115,9 @@ class _Writer:
 
     @singledispatchmethod
     def add(self, block: Block, path: str) -> None:
-        """The code of a block. Raises BlockError for one that it does not know."""
-        raise BlockError(f"no initialisation is written for {type(block).__name__}")
-
-    @add.register(Activation)
-    @add.register(Dropout)
-    @add.register(LayerNorm)
-    @add.register(RMSNorm)
-    def _(self, block: Block, path: str) -> None:
-        return
+        """The code of a block; none without weights. Raises BlockError where it is not known."""
+        if has_parts(block) or in_layer.dispatch(type(block)) is not in_layer.dispatch(Block):
+            raise BlockError(f"no initialisation is written for {type(block).__name__}")
 
     @add.register
     def _(self, block: Sequential, path: str) -> None:
@@ -131,13 +127,32 @@ class _Writer:
     @add.register
     def _(self, block: Linear, path: str) -> None:
         self.matrix(_joined(path, "weight"), block.var, block.fan_in, block.fan_out)
+        self.scaled(path, "scale", block.scale)
         if block.bias != 0:
             self.array(_joined(path, "bias"), block.bias, block.fan_out)
+
+    @add.register
+    def _(self, block: Conv, path: str) -> None:
+        if not isinstance(block.dims, Integer):
+            raise BlockError("code for a convolution needs the number of its directions")
+        channels = [block.channels_out, block.channels_in]
+        if isinstance(block, ConvTransposed):
+            channels.reverse()
+        shape = channels[0], channels[1] / block.groups
+        window = [block.window.kernel] * int(block.dims)
+        self.array(_joined(path, "weight"), block.var, *shape, *window)
+        if block.bias != 0:
+            self.array(_joined(path, "bias"), block.bias, block.channels_out)
+
+    @add.register
+    def _(self, block: Experts, path: str) -> None:
+        raise BlockError("no initialisation is written for a mixture of experts")
 
     @add.register
     def _(self, block: Embedding, path: str) -> None:
         rows = Symbol("vocabulary", positive=True)
         self.array(_joined(path, "weight"), block.var, rows, block.width)
+        self.scaled(path, "scale", block.scale)
 
     @add.register
     def _(self, block: Attention, path: str) -> None:
@@ -147,9 +162,8 @@ class _Writer:
 
     @add.register
     def _(self, block: Residual, path: str) -> None:
-        for name, scale in (("a", block.a), ("b", block.b)):
-            if scale != ONE:
-                self._line(f"scales[{_key(_joined(path, name))}] = {self._code(scale)}")
+        self.scaled(path, "a", block.a)
+        self.scaled(path, "b", block.b)
         self.add(block.branch, _joined(path, "branch"))
 
     @add.register
@@ -171,6 +185,11 @@ class _Writer:
         self.depth -= 1
         if len(self.lines) == before + 1:
             del self.lines[before]
+
+    def scaled(self, path: str, name: str, scale: Expr) -> None:
+        """A multiplier, unless it is 1."""
+        if scale != ONE:
+            self._line(f"scales[{_key(_joined(path, name))}] = {self._code(scale)}")
 
     def matrix(self, name: str, variance: Expr, fan_in: Expr, fan_out: Expr) -> None:
         """A matrix of weights, whose shape is as the library has it."""
@@ -230,8 +249,8 @@ def initialisation(block: Block, library: str) -> str:
 
     It is one function, of the names that have no values, which returns arrays by name (matrices as
     (fan_in, fan_out), for torch as (fan_out, fan_in)) with normal entries of mean 0 and the
-    standard deviations of the block, and the scales of its residual blocks. Raises BlockError for
-    a block, or a formula, that no code is written for.
+    standard deviations of the block, and the multipliers of layers and residual blocks. Raises
+    BlockError for a block, or a formula, that no code is written for.
     """
     writer = _Writer(LIBRARIES[library])
     writer.add(block, "")
@@ -240,10 +259,9 @@ def initialisation(block: Block, library: str) -> str:
     kinds = {name: "int" if name in writer.sizes else "float" for name in writer.names.values()}
     arguments = [f"{name}: {kind}" for name, kind in sorted(kinds.items())]
     library_ = writer.library
+    layout = "(fan_in, fan_out): y = x @ weight + bias"
     code = TEMPLATE.format(
-        layout="Matrices are (fan_out, fan_in)."
-        if library_.transposed
-        else "Matrices are (fan_in, fan_out): y = x @ weight + bias.",
+        layout=f"Matrices are {'(fan_out, fan_in)' if library_.transposed else layout}.",
         imports=library_.imports,
         array=library_.array,
         arguments="\n".join(f"    {one}," for one in [*arguments, "seed: int = 0"]),

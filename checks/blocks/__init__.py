@@ -1,6 +1,7 @@
 """Blocks of networks run for real, one file for each family, and their moments measured."""
 
-from varlaw.checks.blocks import attention, layers
+from varlaw.checks.blocks import attention, images, layers
 from varlaw.checks.blocks.measuring import Measured, measure
+from varlaw.checks.blocks.nudged import measure_weights
 
-__all__ = ["Measured", "attention", "layers", "measure"]
+__all__ = ["Measured", "attention", "images", "layers", "measure", "measure_weights"]

@@ -10,7 +10,8 @@ from sympy import Expr, Symbol, oo
 from varlaw.checks.blocks.running import Batch, Draw, number, run, whole
 from varlaw.symbolic.blocks.activation import Activation
 from varlaw.symbolic.blocks.linear import Dropout, Embedding, Linear
-from varlaw.symbolic.blocks.norm import LayerNorm, RMSNorm
+from varlaw.symbolic.blocks.norm import BatchNorm, LayerNorm, RMSNorm
+from varlaw.symbolic.blocks.softmax import Softmax
 from varlaw.symbolic.gaussian.compiled import compiled
 from varlaw.symbolic.gaussian.enclosure import joined
 from varlaw.symbolic.gaussian.pieces import pieces_of
@@ -18,13 +19,13 @@ from varlaw.symbolic.gaussian.pieces import pieces_of
 
 @run.register
 def _(block: Linear, x: Batch, draw: Draw) -> Batch:
-    w = draw.weights(block.var, whole(block.fan_in), whole(block.fan_out))
-    return np.asarray(x @ w + draw.weights(block.bias, whole(block.fan_out)))
+    w = draw.weights(block.var, whole(block.fan_in), whole(block.fan_out), law=block.law)
+    return np.asarray(number(block.scale) * x @ w + draw.weights(block.bias, whole(block.fan_out)))
 
 
 @run.register
 def _(block: Embedding, x: Batch, draw: Draw) -> Batch:
-    return draw.weights(block.var, len(x), whole(block.width))
+    return number(block.scale) * draw.weights(block.var, len(x), whole(block.width))
 
 
 @run.register
@@ -35,7 +36,7 @@ def _(block: Dropout, x: Batch, draw: Draw) -> Batch:
 
 @run.register
 def _(block: Activation, x: Batch, draw: Draw) -> Batch:
-    return _function(block.function, block.variable)(x)
+    return on_arrays(block.function, block.variable)(x)
 
 
 @run.register
@@ -44,12 +45,24 @@ def _(block: LayerNorm, x: Batch, draw: Draw) -> Batch:
 
 
 @run.register
+def _(block: Softmax, x: Batch, draw: Draw) -> Batch:
+    powers = np.exp(x - x.max(-1, keepdims=True))
+    return np.asarray(powers / powers.sum(-1, keepdims=True))
+
+
+@run.register
+def _(block: BatchNorm, x: Batch, draw: Draw) -> Batch:
+    axes = tuple(range(x.ndim - 1))
+    return np.asarray((x - x.mean(axes)) / x.std(axes))
+
+
+@run.register
 def _(block: RMSNorm, x: Batch, draw: Draw) -> Batch:
     return np.asarray(x / np.sqrt((x**2).mean(-1, keepdims=True)))
 
 
 @lru_cache(maxsize=64)
-def _function(f: Expr, x: Symbol) -> Callable[[Batch], Batch]:
+def on_arrays(f: Expr, x: Symbol) -> Callable[[Batch], Batch]:
     """A function on arrays, piece by piece."""
     pieces = joined(pieces_of(f, x))
     bodies = [compiled([piece.expression], [x]) for piece in pieces]

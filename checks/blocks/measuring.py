@@ -11,7 +11,10 @@ from sympy import Expr
 from varlaw.checks.blocks.running import Batch, Draw, children, number, parts, run, whole
 from varlaw.symbolic.blocks.attention import Attention
 from varlaw.symbolic.blocks.block import Block
+from varlaw.symbolic.blocks.convolution import Conv
+from varlaw.symbolic.blocks.experts import Experts
 from varlaw.symbolic.blocks.linear import Embedding, Linear
+from varlaw.symbolic.blocks.norm import BatchNorm
 from varlaw.symbolic.blocks.repeat import Repeat
 from varlaw.symbolic.blocks.state import ONE, BlockError, Gradient, Regime, State
 
@@ -54,11 +57,17 @@ def measure(
     simulation = Simulation.of(block, state, law)
     count = int(min(max(WORK / simulation.cost, REPLICATES[0]), REPLICATES[1]))
     found = simulation.run(np.random.SeedSequence(seed).spawn(count))
-    measured = {}
-    for name, value in simulation.claimed.items():
-        error = float(found[name].std(ddof=1)) / math.sqrt(count)
-        measured[name] = Measured(value, float(found[name].mean()), error, count)
-    return measured
+    return {
+        name: measured_from(value, found[name].tolist())
+        for name, value in simulation.claimed.items()
+    }
+
+
+def measured_from(claimed: float, values: Sequence[float]) -> Measured:
+    """The mean of replicates with its standard error."""
+    array = np.asarray(values)
+    error = float(array.std(ddof=1)) / math.sqrt(len(array))
+    return Measured(claimed, float(array.mean()), error, len(array))
 
 
 @dataclass(frozen=True)
@@ -71,7 +80,6 @@ class Simulation:
     claimed: dict[str, float]
     regimes: dict[str, Regime]
     cost: float
-    size: tuple[int, int]
 
     @classmethod
     def of(cls, block: Block, state: State, law: str = "normal") -> "Simulation":
@@ -86,32 +94,26 @@ class Simulation:
         cost = _weights(block)
         if cost > LARGEST:
             raise BlockError(f"a simulation of {cost} weights is too large; at most {LARGEST}")
-        width, tokens = _sizes(block)
-        size = max(tokens, 1 if state.product is None else 2), width
-        return cls(block, state, law, claimed, regimes, 3 * cost + 1, size)
+        return cls(block, state, law, claimed, regimes, 3 * cost + 1)
 
     def run(self, streams: Sequence[np.random.SeedSequence]) -> dict[str, Batch]:
         """The statistics of a network for each stream, a vector for each claim."""
         wanted = set(self.claimed)
-        found = [
-            _replicate(self.block, self.state, self.size, stream, self.law, wanted)
-            for stream in streams
-        ]
+        found = [_replicate(self.block, self.state, stream, self.law, wanted) for stream in streams]
         return {name: np.asarray([one[name] for one in found]) for name in self.claimed}
 
 
 def _replicate(
     block: Block,
     state: State,
-    size: tuple[int, int],
     stream: np.random.SeedSequence,
     law: str,
     wanted: set[str],
 ) -> dict[str, float]:
     """What one network gives, with everything random drawn anew."""
-    inputs, weights = stream.spawn(2)
-    rng = np.random.default_rng(inputs)
-    x = _inputs(state, *size, rng)
+    first, weights = stream.spawn(2)
+    rng = np.random.default_rng(first)
+    x = inputs(block, state, 1 if state.product is None else 2, rng)
 
     def once(batch: Batch) -> Batch:
         return run(block, batch, Draw(np.random.default_rng(weights), law))
@@ -119,8 +121,9 @@ def _replicate(
     y = once(x)
     found = {"forward": float((y**2).mean())}
     if "product" in wanted:
-        pairs = len(y) * (len(y) - 1) * y.shape[1]
-        found["product"] = float((y.sum(0) ** 2).sum() - (y**2).sum()) / pairs
+        flat = y.reshape(-1, y.shape[-1])
+        pairs = len(flat) * (len(flat) - 1) * flat.shape[1]
+        found["product"] = float((flat.sum(0) ** 2).sum() - (flat**2).sum()) / pairs
     if "backward" in wanted:
         scale = STEP * math.sqrt(number(state.second_moment))
         step = scale * rng.standard_normal(x.shape)
@@ -139,26 +142,45 @@ def _gradient(block: Block, state: State) -> Gradient | None:
         return None
 
 
-def _inputs(state: State, tokens: int, width: int, rng: np.random.Generator) -> Batch:
-    """Gaussian inputs, of which two each have the correlation of the state."""
+def inputs(block: Block, state: State, least: int, rng: np.random.Generator) -> Batch:
+    """Gaussian inputs, of which two each have the correlation of the state; `least` at least."""
+    width, tokens, places = _sizes(block)
+    shape = max(tokens, least), *places, width
     mean, spread = number(state.mean), math.sqrt(number(state.variance))
     rho = 0.0 if state.product is None else number(state.correlation)
     if rho < 0:
         raise BlockError("a simulation has correlations from 0 on")
-    shared, own = rng.standard_normal(width), rng.standard_normal((tokens, width))
+    shared, own = rng.standard_normal(width), rng.standard_normal(shape)
     return np.asarray(mean + spread * (math.sqrt(rho) * shared + math.sqrt(1 - rho) * own))
 
 
-def _sizes(block: Block) -> tuple[int, int]:
-    """The number of features that go in, and of tokens."""
-    tokens = {whole(part.tokens) for part in parts(block) if isinstance(part, Attention)}
+def _sizes(block: Block) -> tuple[int, int, tuple[int, ...]]:
+    """The number of features that go in, of tokens or samples, and of positions of an image."""
+    every = list(parts(block))
+    tokens = {whole(part.tokens) for part in every if isinstance(part, Attention)}
+    tokens |= {_samples(part) for part in every if type(part) is BatchNorm}
     if len(tokens) > 1:
-        raise BlockError("attention layers of several numbers of tokens")
-    for part in parts(block):
-        for name in ("fan_in", "width"):
+        raise BlockError("layers of several numbers of tokens or samples")
+    places = next((_places(part) for part in every if isinstance(part, Conv)), ())
+    if places and tokens:
+        raise BlockError("a simulation of images has no attention and no batch norm")
+    for part in every:
+        for name in ("fan_in", "width", "channels_in"):
             if isinstance(width := getattr(part, name, None), Expr):
-                return whole(width), max(tokens, default=1)
+                return whole(width), max(tokens, default=1), places
     raise BlockError("a simulation needs a layer that says how many features there are")
+
+
+def _samples(block: BatchNorm) -> int:
+    if block.samples is None:
+        raise BlockError("a simulation needs the number of samples of a batch norm")
+    return whole(block.samples)
+
+
+def _places(block: Conv) -> tuple[int, ...]:
+    if block.size is None:
+        raise BlockError("a simulation needs the size of the input of a convolution")
+    return (whole(block.size),) * whole(block.dims)
 
 
 def _weights(block: Block) -> int:
@@ -167,6 +189,11 @@ def _weights(block: Block) -> int:
         return whole(block.depth) * _weights(block.block)
     if isinstance(block, Linear):
         return whole(block.fan_in) * whole(block.fan_out)
+    if isinstance(block, Conv):
+        taps = (whole(block.window.kernel) * max(_places(block))) ** whole(block.dims)
+        return whole(block.channels_in) * whole(block.channels_out) * taps
+    if isinstance(block, Experts):
+        return whole(block.experts) * _weights(block.branch)
     if isinstance(block, Attention):
         return 4 * whole(block.width) ** 2 + whole(block.tokens) ** 2
     return sum(_weights(inner) for inner in children(block))

@@ -10,17 +10,21 @@ from functools import lru_cache, singledispatch
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtr, ndtri
 from sympy import Expr
 
 from varlaw.symbolic.blocks.block import Block, Sequential
+from varlaw.symbolic.blocks.experts import Experts
 from varlaw.symbolic.blocks.repeat import Repeat
 from varlaw.symbolic.blocks.residual import Gate, Parallel, Residual
-from varlaw.symbolic.blocks.state import BlockError
+from varlaw.symbolic.blocks.state import ONE, BlockError
 
 Batch = NDArray[np.float64]
+TRUNCATED: float = math.sqrt(1 - 4 * math.exp(-2) / (math.sqrt(2 * math.pi) * (ndtr(2) - ndtr(-2))))
 LAWS: dict[str, Callable[[np.random.Generator, tuple[int, ...]], Batch]] = {
     "normal": lambda rng, shape: rng.standard_normal(shape),
     "uniform": lambda rng, shape: rng.uniform(-math.sqrt(3), math.sqrt(3), shape),
+    "truncated": lambda rng, shape: ndtri(rng.uniform(ndtr(-2), ndtr(2), shape)) / TRUNCATED,
 }
 
 
@@ -31,9 +35,9 @@ class Draw:
     rng: np.random.Generator
     law: str = "normal"
 
-    def weights(self, variance: Expr, *shape: int) -> Batch:
-        """Weights of mean 0 and a variance."""
-        return math.sqrt(number(variance)) * LAWS[self.law](self.rng, shape)
+    def weights(self, variance: Expr, *shape: int, law: str = "") -> Batch:
+        """Weights of mean 0 and a variance, of a law of their own if one is given."""
+        return math.sqrt(number(variance)) * LAWS[law or self.law](self.rng, shape)
 
 
 @lru_cache(maxsize=4096)
@@ -82,6 +86,19 @@ def _(block: Parallel, x: Batch, draw: Draw) -> Batch:
 @run.register
 def _(block: Gate, x: Batch, draw: Draw) -> Batch:
     return run(block.left, x, draw) * run(block.right, x, draw)
+
+
+@run.register
+def _(block: Experts, x: Batch, draw: Draw) -> Batch:
+    """All experts for all tokens; those that are not chosen have gate 0."""
+    count, top = whole(block.experts), whole(block.top)
+    even = block.router == 0
+    logits = x @ draw.weights(ONE if even else block.router, x.shape[-1], count)
+    bound = np.sort(logits, -1)[..., -top, None]
+    gates = np.where(logits >= bound, 1.0 if even else np.exp(logits - logits.max()), 0.0)
+    gates /= gates.sum(-1, keepdims=True)
+    outs = [run(block.branch, x, draw) for _ in range(count)]
+    return np.asarray(sum(gates[..., n, None] * out for n, out in enumerate(outs)))
 
 
 def children(block: Block) -> list[Block]:

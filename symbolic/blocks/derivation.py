@@ -255,7 +255,7 @@ def _free(letters: str, taken: set[str]) -> str:
 def _parameters(block: Block) -> Iterator[Expr]:
     """The expressions in a block and all blocks in it."""
     for name in signature(type(block)).parameters:
-        value = getattr(block, name)
+        value = getattr(block, name, None)
         for one in value if isinstance(value, tuple) else (value,):
             if isinstance(one, Block):
                 yield from _parameters(one)

@@ -8,31 +8,49 @@ from varlaw.symbolic.blocks.block import Block, quantity, size
 from varlaw.symbolic.blocks.state import ZERO, BlockError, Gradient, State, tidy
 from varlaw.symbolic.language import Text
 from varlaw.symbolic.language_text import typed
+from varlaw.symbolic.names import suggestion
+
+LAWS = ("normal", "uniform", "truncated")  # truncated: normal within two of its deviations
 
 
 @dataclass(frozen=True, init=False)
 class Linear(Block):
-    """y = W x + b with iid weights of mean 0 and variance `var`, biases of variance `bias`.
+    """y = s W x + b with iid weights of mean 0 and variance `var`, biases of variance `bias`.
 
-    E[y^2] = fan_in var E[x^2] + bias, exactly at any width and mean of x; backward
-    E[g_x^2] = fan_out var E[g_y^2]. Source: He et al. 2015, sections 2.2 and 2.3.
+    E[y^2] = fan_in s^2 var E[x^2] + bias, exactly at any width and mean of x; backward
+    E[g_x^2] = fan_out s^2 var E[g_y^2] (He et al. 2015, sections 2.2 and 2.3). The multiplier s is
+    `scale`, as in the parametrisation of Jacot et al. 2018 with var=1 and s = 1/sqrt(fan_in).
+    `law` is one of LAWS, for simulations: no map depends on more than the variance.
     """
 
     fan_in: Expr
     fan_out: Expr
     var: Expr
     bias: Expr
+    scale: Expr
+    law: str
 
-    def __init__(self, fan_in: Text, fan_out: Text, *, var: Text, bias: Text = 0) -> None:
+    def __init__(
+        self,
+        fan_in: Text,
+        fan_out: Text,
+        *,
+        var: Text,
+        bias: Text = 0,
+        scale: Text = 1,
+        law: str = "",
+    ) -> None:
         set_ = object.__setattr__
         set_(self, "fan_in", size(fan_in, "fan-in"))
         set_(self, "fan_out", size(fan_out, "fan-out"))
         set_(self, "var", quantity(var, "variance of the weights"))
         set_(self, "bias", quantity(bias, "variance of the biases"))
+        set_(self, "scale", quantity(scale, "multiplier"))
+        set_(self, "law", known_law(law))
 
     def forward(self, state: State) -> State:
         check_width(state, self.fan_in)
-        gain = self.fan_in * self.var
+        gain = self.fan_in * self.var * self.scale**2
         return state.become(
             mean=ZERO,
             second_moment=tidy(gain * state.second_moment + self.bias),
@@ -44,7 +62,7 @@ class Linear(Block):
         )
 
     def backward(self, gradient: Gradient, state: State) -> Gradient:
-        gain = self.fan_out * self.var
+        gain = self.fan_out * self.var * self.scale**2
         return gradient.become(
             second_moment=tidy(gain * gradient.second_moment),
             product=tidy(gain * gradient.product),
@@ -53,24 +71,40 @@ class Linear(Block):
 
 @dataclass(frozen=True, init=False)
 class Embedding(Block):
-    """A row of variance `var` for each token; different tokens have independent rows.
+    """s times a row of variance `var` for each token; different tokens have independent rows.
 
     What enters is a token's number and has no moments; the gradient that leaves is the rows' own.
+    The multiplier s is `scale`, sqrt(width) in Vaswani et al. 2017, section 3.4.
     """
 
     width: Expr
     var: Expr
+    scale: Expr
 
-    def __init__(self, width: Text, *, var: Text) -> None:
+    def __init__(self, width: Text, *, var: Text, scale: Text = 1) -> None:
         object.__setattr__(self, "width", size(width, "width"))
         object.__setattr__(self, "var", quantity(var, "variance of the rows", positive=True))
+        object.__setattr__(self, "scale", quantity(scale, "multiplier", positive=True))
 
     def forward(self, state: State) -> State:
         product = None if state.product is None else ZERO
-        return State(second_moment=self.var, product=product, width=self.width)
+        moment = tidy(self.scale**2 * self.var)
+        return State(second_moment=moment, product=product, width=self.width)
 
     def backward(self, gradient: Gradient, state: State) -> Gradient:
-        return gradient
+        return gradient.become(
+            second_moment=tidy(self.scale**2 * gradient.second_moment),
+            product=tidy(self.scale**2 * gradient.product),
+        )
+
+
+def unembedding(width: Text, vocabulary: Text, *, var: Text, scale: Text = 1) -> Linear:
+    """The head that gives logits, without biases.
+
+    Where its weights are the rows of the embedding, `var` is theirs, and the map is that of all
+    tokens but the one that came in (Press and Wolf 2017, section 3, for the tie).
+    """
+    return Linear(width, vocabulary, var=var, scale=scale)
 
 
 @dataclass(frozen=True, init=False)
@@ -91,6 +125,13 @@ class Dropout(Block):
 
     def backward(self, gradient: Gradient, state: State) -> Gradient:
         return gradient.become(second_moment=tidy(gradient.second_moment / (1 - self.p)))
+
+
+def known_law(law: str) -> str:
+    """The name of a law of weights, or none. Raises BlockError for an unknown one."""
+    if law and law not in LAWS:
+        raise BlockError(f"unknown law {law!r}{suggestion(law, LAWS)}")
+    return law
 
 
 def check_width(state: State, width: Expr) -> None:

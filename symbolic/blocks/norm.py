@@ -2,10 +2,12 @@
 
 from dataclasses import dataclass
 
-from sympy import sqrt
+from sympy import Expr, sqrt
 
-from varlaw.symbolic.blocks.block import Block
+from varlaw.symbolic.blocks.block import Block, size
 from varlaw.symbolic.blocks.state import ONE, ZERO, Approximation, BlockError, Gradient, State, tidy
+from varlaw.symbolic.language import Text
+from varlaw.symbolic.language_text import typed
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,58 @@ class RMSNorm(Block):
 
     def backward(self, gradient: Gradient, state: State) -> Gradient:
         return _divided(gradient, state, state.second_moment)
+
+
+@dataclass(frozen=True, init=False)
+class BatchNorm(Block):
+    """(x - mean)/std of each feature over N samples, in training: mean 0, second moment 1, exactly.
+
+    Any two of the N samples then have the product -1/(N - 1), since they sum to 0 (Yang et al.
+    2019). The variance over samples is E[x^2] - E[x x'], two samples' product; of Gaussian features
+    gradients are multiplied by (N - 2)/(N - 3) over it. Without `samples` N is large.
+    """
+
+    samples: Expr | None
+
+    def __init__(self, samples: Text | None = None) -> None:
+        found = None if samples is None else size(samples, "number of samples")
+        if found is not None and found.is_number and found < 4:
+            raise BlockError(f"a norm over samples takes 4 of them at least, not {typed(found)}")
+        object.__setattr__(self, "samples", found)
+
+    def forward(self, state: State) -> State:
+        left = ZERO if self.samples is None else -1 / (self.samples - 1)
+        product = None if state.product is None else left
+        scale = ONE if state.product is None else tidy(state.second_moment - state.product)
+        normalised = _normalised(state, scale)
+        return normalised.become(Approximation.SAMPLES, mean=ZERO, product=product)
+
+    def backward(self, gradient: Gradient, state: State) -> Gradient:
+        if gradient.product != 0:
+            raise BlockError("the correlation of gradients is not followed through batch norm")
+        scale, n = tidy(state.second_moment - state.followed), self.samples
+        counted = ONE if n is None or not state.gaussian else (n - 2) / (n - 3)
+        return gradient.become(
+            Approximation.SAMPLES if counted == 1 else Approximation.WIDE,
+            second_moment=tidy(counted * gradient.second_moment / scale),
+        )
+
+
+class InstanceNorm(BatchNorm):
+    """(x - mean)/std of each channel of an image over its N positions (Ulyanov et al. 2016).
+
+    The map is that of BatchNorm, positions being the samples.
+    """
+
+
+@dataclass(frozen=True, init=False)
+class GroupNorm(LayerNorm):
+    """LayerNorm over many channels of a group and all positions (Wu and He 2018)."""
+
+    groups: Expr
+
+    def __init__(self, groups: Text) -> None:
+        object.__setattr__(self, "groups", size(groups, "number of groups"))
 
 
 def _normalised(state: State, scale: object) -> State:

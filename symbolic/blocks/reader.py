@@ -13,8 +13,12 @@ from sympy import Expr
 from varlaw.symbolic.blocks.activation import Activation
 from varlaw.symbolic.blocks.attention import Attention
 from varlaw.symbolic.blocks.block import Block
-from varlaw.symbolic.blocks.linear import Dropout, Embedding, Linear
-from varlaw.symbolic.blocks.norm import LayerNorm, RMSNorm
+from varlaw.symbolic.blocks.convolution import Conv, ConvTransposed
+from varlaw.symbolic.blocks.experts import Experts
+from varlaw.symbolic.blocks.glu import UNITS, gated
+from varlaw.symbolic.blocks.linear import Dropout, Embedding, Linear, unembedding
+from varlaw.symbolic.blocks.norm import BatchNorm, GroupNorm, InstanceNorm, LayerNorm, RMSNorm
+from varlaw.symbolic.blocks.pooling import AveragePool, GlobalAveragePool, MaxPool
 from varlaw.symbolic.blocks.repeat import Repeat
 from varlaw.symbolic.blocks.residual import (
     Gate,
@@ -24,6 +28,8 @@ from varlaw.symbolic.blocks.residual import (
     pre_norm,
     sandwich,
 )
+from varlaw.symbolic.blocks.scaled import deep_norm, fixup, re_zero, skip_init
+from varlaw.symbolic.blocks.softmax import Softmax
 from varlaw.symbolic.blocks.state import BlockError
 from varlaw.symbolic.language import ReadingError, read
 from varlaw.symbolic.language_functions import function_named
@@ -35,6 +41,7 @@ OPEN, CLOSED = "([{", ")]}"
 MAKERS: dict[str, Callable[..., Block]] = {
     "linear": Linear,
     "embedding": Embedding,
+    "unembedding": unembedding,
     "dropout": Dropout,
     "layernorm": LayerNorm,
     "rmsnorm": RMSNorm,
@@ -46,8 +53,24 @@ MAKERS: dict[str, Callable[..., Block]] = {
     "sandwich": sandwich,
     "parallel": Parallel,
     "glu": Gate,
+    "softmax": Softmax,
+    "moe": Experts,
+    "conv": Conv,
+    "convtransposed": ConvTransposed,
+    "averagepool": AveragePool,
+    "globalaveragepool": GlobalAveragePool,
+    "maxpool": MaxPool,
+    "batchnorm": BatchNorm,
+    "instancenorm": InstanceNorm,
+    "groupnorm": GroupNorm,
+    "deepnorm": deep_norm,
+    "rezero": re_zero,
+    "skipinit": skip_init,
+    "fixup": fixup,
+    **{name: gated(function) for name, function in UNITS.items()},
     "repeat": Repeat,
 }
+TEXTS = {"function", "law"}  # arguments that are taken as they stand
 BLOCKS = {"branch", "norm", "block", "left", "right", "branches"}  # arguments that are blocks
 
 
@@ -123,7 +146,7 @@ class _Reader:
         """An argument: a block, a function as it stands, or an expression."""
         if key in BLOCKS:
             return self.chain(text, depth + 1)
-        return text if key == "function" else read(text, names=self.names)
+        return text if key in TEXTS else read(text, names=self.names)
 
 
 @dataclass

@@ -19,6 +19,8 @@ class Approximation(StrEnum):
     SYMMETRIC = "symmetric weights"
     WIDE = "wide limit"
     TOKENS = "many tokens"
+    POSITIONS = "means over positions"
+    SAMPLES = "many samples"
     PROBE = "gradient independent of the weights"
 
 
@@ -27,7 +29,7 @@ class Regime(frozenset[Approximation]):
 
     def __str__(self) -> str:
         listed = [a.value for a in Approximation if a in self]
-        limits = {Approximation.WIDE, Approximation.TOKENS}
+        limits = {Approximation.WIDE, Approximation.TOKENS, Approximation.SAMPLES}
         return ", ".join(listed if self & limits else ["exact at finite width", *listed])
 
 

@@ -99,7 +99,7 @@ def _(block: Sequential, site: Site) -> list[Site]:
 
 @inside.register
 def _(block: Residual, site: Site) -> list[Site]:
-    gradient = _scaled(site.gradient, block.b**2)
+    gradient = site.gradient and scaled(site.gradient, block.b**2)
     return [Site(place("", block.branch), block.branch, _branch(site.state), gradient)]
 
 
@@ -117,10 +117,17 @@ def _(block: Gate, site: Site) -> list[Site]:
     if site.gradient is not None and site.gradient.product != 0:
         raise BlockError("the correlation of gradients is not followed through a gate")
     state = _branch(site.state)
-    left, right = (one.forward(state).second_moment for one in (block.left, block.right))
     return [
-        Site(place("left", block.left), block.left, state, _scaled(site.gradient, right)),
-        Site(place("right", block.right), block.right, state, _scaled(site.gradient, left)),
+        Site(
+            place(name, one),
+            one,
+            state,
+            site.gradient and scaled(site.gradient, other.forward(state).second_moment),
+        )
+        for name, one, other in (
+            ("left", block.left, block.right),
+            ("right", block.right, block.left),
+        )
     ]
 
 
@@ -249,9 +256,8 @@ def _branch(state: State) -> State:
     return state.become(mixed=False, symmetric=False)
 
 
-def _scaled(gradient: Gradient | None, factor: Expr) -> Gradient | None:
-    if gradient is None:
-        return None
+def scaled(gradient: Gradient, factor: Expr) -> Gradient:
+    """A gradient whose second moment and product are multiplied by a factor."""
     return gradient.become(
         second_moment=tidy(factor * gradient.second_moment),
         product=tidy(factor * gradient.product),

@@ -22,7 +22,7 @@ def written(block: Block) -> str:
         raise BlockError(f"{type(block).__name__} has no notation")
     parts = []
     for parameter in signature(type(block)).parameters.values():
-        value = getattr(block, parameter.name)
+        value = _value(block, parameter.name)
         if parameter.kind is Parameter.VAR_POSITIONAL:
             parts += [_argument(one) for one in value]
         elif parameter.default is Parameter.empty or value != parameter.default:
@@ -61,12 +61,20 @@ def _with(part: Any, values: Mapping[str, Expr]) -> Any:
         return part
     plain, named = [], {}
     for parameter in signature(type(part)).parameters.values():
-        value = _with(getattr(part, parameter.name), values)
+        value = _with(_value(part, parameter.name), values)
         if parameter.kind is Parameter.VAR_POSITIONAL:
             plain += value
         else:
             named[parameter.name] = value
     return type(part)(*plain, **named)
+
+
+def _value(block: Block, name: str) -> Any:
+    """An argument that a block was made with; those of a window are kept together."""
+    for holder in (block, getattr(block, "window", None)):
+        if hasattr(holder, name):
+            return getattr(holder, name)
+    raise BlockError(f"{type(block).__name__} has no notation")
 
 
 def _argument(value: Any) -> str:

@@ -59,6 +59,18 @@ def test_the_solution_is_put_in(varlaw):
     assert "sqrt(4/(m + n))" in varlaw("explore", "linear(m, n, var=v) >> relu", *both).out
 
 
+def test_multipliers_and_windows(tmp_path):
+    """A layer's scale is not in its weights."""
+    text = "linear(m, n, var=1, scale=1/sqrt(m)) >> relu"
+    weights, scales = made(vl.explore(text).initialisation(), tmp_path, m=100, n=100)
+    assert scales == {"0.scale": pytest.approx(0.1)}
+    assert abs((weights["0.weight"] ** 2).mean() - 1) < 6 * sqrt(2 / 10_000)
+    conv = "conv(c, 2*c, 3, var=2/(9*c), padding=1, groups=2, size=8) >> relu"
+    weights, _ = made(vl.explore(conv).initialisation(), tmp_path, c=16)
+    assert weights["0.weight"].shape == (32, 8, 3, 3)
+    assert abs((weights["0.weight"] ** 2).mean() * 72 - 1) < 6 * sqrt(2 / 2304)
+
+
 def test_jax_is_valid_python():
     ast.parse(vl.explore(STACK).initialisation("jax"))
 

@@ -10,6 +10,7 @@ from varlaw.symbolic.blocks.linear import Dropout, Embedding, Linear
 from varlaw.symbolic.blocks.norm import LayerNorm, RMSNorm
 from varlaw.symbolic.blocks.reader import read_block
 from varlaw.symbolic.blocks.residual import Gate, Parallel, Residual, sandwich
+from varlaw.symbolic.blocks.softmax import Softmax
 from varlaw.symbolic.blocks.state import (
     ONE,
     ZERO,
@@ -56,17 +57,54 @@ ROWS = [
         (
             sqrt(s) * sqrt(a) / sqrt(2 * pi),
             s / (2 * pi) * (pi - a - acos(a) + 2 * a * sqrt((1 - a) / (1 + a))),
-            None,
+            s
+            / 4
+            * (
+                r
+                + 2 * r * asin(r * a) / pi
+                + 2
+                * s
+                * (s * (1 - r**2) + 1 + r**2)
+                / (pi * (s + 1) * sqrt((s + 1) ** 2 - (r * s) ** 2))
+            )
+            - s * a / (2 * pi),
             ONE / 2 + (-acos(a) + a * (5 * s + 3) / (1 + 2 * s) ** (3 * ONE / 2)) / (2 * pi),
-            None,
+            ONE / 2
+            + (
+                -acos(r * a)
+                + r
+                * a
+                * ((s + 1) * (2 * s + 3) - 2 * (r * s) ** 2)
+                / ((s + 1) ** 2 - (r * s) ** 2) ** (3 * ONE / 2)
+            )
+            / (2 * pi),
         ),
     ),
     (LayerNorm(), m, (ZERO, ONE, r, 1 / s, 1 / s)),
     (Dropout(p), m, (m, (s + p * m**2) / (1 - p), r * s, 1 / (1 - p), ONE)),
+    (
+        Softmax(d, correlation=p),
+        m,
+        (1 / d, (exp((1 - p) * s) - 1) / d**2, None, exp((1 - p) * s) / d**2, None),
+    ),
+    (  # the feed-forward block: its correlation is (1-p)(r + (sqrt(1-r^2) - r acos r)/pi)
+        Linear(d, n, var=1 / d) >> Activation("relu") >> Linear(n, d, var=2 / n) >> Dropout(p),
+        ZERO,
+        (
+            ZERO,
+            s / (1 - p),
+            s * (r + (sqrt(1 - r**2) - r * acos(r)) / pi),
+            2 / (2 * (1 - p)),
+            ONE / 2 + asin(r) / pi,
+        ),
+    ),
 ]
 
 
-@pytest.mark.parametrize(("block", "mean", "row"), ROWS, ids=["linear", "relu", "gelu", "ln", "do"])
+NAMES = ["linear", "relu", "gelu", "layernorm", "dropout", "softmax", "feed-forward"]
+
+
+@pytest.mark.parametrize(("block", "mean", "row"), ROWS, ids=NAMES)
 def test_the_table_of_deepscalelm(block: Block, mean, row):
     state = given(mean)
     out = block.forward(state)
@@ -78,9 +116,9 @@ def test_the_table_of_deepscalelm(block: Block, mean, row):
         back.second_moment / G,
         back.product / (G * c),
     )
+    at = {s: 1.7, m: 0.3, r: 0.4, v: 0.2, d: 3, n: 5, p: 0.1}
     for value, expected in zip(found, row, strict=True):
         if expected is not None:
-            at = {s: 1.7, m: 0.3, r: 0.4, v: 0.2, d: 3, n: 5, p: 0.1}
             assert abs((value - expected).subs(at).evalf()) < 1e-12
 
 

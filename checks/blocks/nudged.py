@@ -1,0 +1,90 @@
+"""Gradients of weights, by differences along random directions of one layer's weights."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from sympy import Expr, Integer
+
+from varlaw.checks.blocks.measuring import Measured, inputs, measured_from
+from varlaw.checks.blocks.running import Batch, Draw, number, run
+from varlaw.symbolic.blocks.block import Block
+from varlaw.symbolic.blocks.state import BlockError, Gradient, State
+from varlaw.symbolic.blocks.weights import weight_gradients
+
+STEP = 1e-4
+
+
+@dataclass
+class Nudged(Draw):
+    """Weights as drawn, those of one draw moved in a Gaussian direction."""
+
+    target: int = 0
+    step: float = 0.0
+    seed: np.random.SeedSequence = field(default_factory=np.random.SeedSequence)
+    sizes: list[int] = field(default_factory=list)
+
+    def weights(self, variance: Expr, *shape: int, law: str = "") -> Batch:
+        drawn = super().weights(variance, *shape, law=law)
+        self.sizes.append(drawn.size)
+        if len(self.sizes) - 1 != self.target or not self.step:
+            return drawn
+        return drawn + self.step * np.random.default_rng(self.seed).standard_normal(shape)
+
+
+def measure_weights(
+    block: Block,
+    state: State,
+    gradient: Gradient,
+    tokens: int = 1,
+    *,
+    replicates: int = 1000,
+    seed: int = 0,
+    law: str = "normal",
+) -> dict[str, Measured]:
+    """The second moments of `weight_gradients`, by "path name".
+
+    Raises BlockError where names have no values, and for layers whose weights are not covered.
+    """
+    claims = {
+        f"{one.path} {one.name}".strip(): number(one.second_moment)
+        for one in weight_gradients(block, state, gradient, Integer(tokens))
+    }
+    streams = np.random.SeedSequence(seed).spawn(replicates)
+    found = [_replicate(block, state, gradient, tokens, stream, law) for stream in streams]
+    if {len(one) for one in found} != {len(claims)}:
+        raise BlockError("a block draws weights whose gradients are not covered")
+    columns = zip(*found, strict=True)
+    return {
+        name: measured_from(claimed, values)
+        for (name, claimed), values in zip(claims.items(), columns, strict=True)
+    }
+
+
+def _replicate(
+    block: Block,
+    state: State,
+    gradient: Gradient,
+    tokens: int,
+    stream: np.random.SeedSequence,
+    law: str,
+) -> list[float]:
+    """The mean square of the gradient in each group of weights of one network."""
+    first, weights, direction = stream.spawn(3)
+    x = inputs(block, state, tokens, np.random.default_rng(first))
+
+    def once(target: int, step: float) -> tuple[Batch, list[int]]:
+        draw = Nudged(np.random.default_rng(weights), law, target, step, direction)
+        return run(block, x, draw), draw.sizes
+
+    found = []
+    for target, size in enumerate(once(0, 0.0)[1]):
+        apart = (once(target, STEP)[0] - once(target, -STEP)[0]) / (2 * STEP)
+        found.append(_squared(apart, gradient) / size)
+    return found
+
+
+def _squared(apart: Batch, gradient: Gradient) -> float:
+    """E[(sum of g dy)^2] over gradients g at the output with the moments given."""
+    own, shared = number(gradient.second_moment), number(gradient.product)
+    flat = apart.reshape(-1, apart.shape[-1])
+    return (own - shared) * float((flat**2).sum()) + shared * float((flat.sum(0) ** 2).sum())
