@@ -87,7 +87,7 @@ TEMPLATE = '''"""Weights at initialisation, derived by varlaw.
 def initialise(
 {arguments}
 ) -> tuple[dict[str, {array}], dict[str, float]]:
-    """Arrays by name, and scales: a x + b F(x) of residual blocks, scale W x of layers."""
+    """Arrays by name, and scales: a x + b F(x) of residual blocks, scale W x."""
 {prelude}
     weights: dict[str, {array}] = {{}}
     scales: dict[str, float] = {{}}
