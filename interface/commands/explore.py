@@ -1,11 +1,12 @@
 """The command `varlaw explore`."""
 
+from pathlib import Path
 from typing import Any
 
 import click
 
 from varlaw.commands.running import at_least_one
-from varlaw.console import Exit, between, formats, pairs, say, say_json, width
+from varlaw.console import Exit, between, formats, pairs, say, say_json, width, write_file
 
 
 @click.command("explore")
@@ -71,6 +72,12 @@ from varlaw.console import Exit, between, formats, pairs, say, say_json, width
 )
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Its seed.")
 @click.option(
+    "--plot",
+    type=click.Path(),
+    metavar="PATH",
+    help="Draw moments layer by layer as a .png, .svg or .pdf; all names need values.",
+)
+@click.option(
     "--emit",
     type=click.Choice(("numpy", "torch", "jax")),
     help="Write code that draws the weights instead, with what was solved put in.",
@@ -87,6 +94,7 @@ def explore(
     blocks: tuple[str, ...],
     variants: dict[str, str],
     form: str,
+    plot: str | None,
     emit: str | None,
     keep: str,
     **options: Any,
@@ -100,12 +108,21 @@ def explore(
         raise click.UsageError("give blocks, as a text or a file")
     from varlaw import exploration
 
+    if plot is not None:
+        from varlaw.sweep_plot import check
+
+        check(plot)
     several = exploration.named(blocks, variants)
     alone = len(several) == 1 and not variants
     answers = {
         name: exploration.answer(text, name="" if alone else name, **options)
         for name, text in several.items()
     }
+    if plot is not None:
+        from varlaw.explore_plot import picture, profiles
+
+        drawn = profiles(answers, options["measure"], options["seed"])
+        write_file(Path(plot), picture(drawn, Path(plot).suffix))
     if not alone:
         from varlaw.comparison import Comparison
 
