@@ -53,7 +53,7 @@ def picture(drawn: "Mapping[str, Profile]", suffix: str) -> bytes:
         if values and min(values) > 0 and max(values) >= WIDE * min(values):
             axes.set_yscale("log")
         axes.set_title(title, fontsize="medium")
-        axes.set_xlabel("layers from the input")
+        axes.set_xlabel("blocks from the input")
         axes.xaxis.get_major_locator().set_params(integer=True)
         if not values:
             axes.text(0.5, 0.5, "not known", ha="center", transform=axes.transAxes)
