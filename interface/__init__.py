@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from varlaw.symbolic.gains.gain import gain
     from varlaw.symbolic.gaussian.moment import moment
     from varlaw.symbolic.gaussian.pair import pair_moment as kernel
+    from varlaw.symbolic.parametrisation.named import parametrisation
     from varlaw.symbolic.sequences import named
     from varlaw.symbolic.strategy import normal_form
     from varlaw.symbolic.terms import Covariance as Cov
@@ -53,6 +54,7 @@ __all__ = [
     "moment",
     "named",
     "normal_form",
+    "parametrisation",
     "positive",
     "random_array",
     "relu",
@@ -77,6 +79,7 @@ _HOMES = {
     "moment": "varlaw.symbolic.gaussian.moment:moment",
     "named": "varlaw.symbolic.sequences:named",
     "normal_form": "varlaw.symbolic.strategy:normal_form",
+    "parametrisation": "varlaw.symbolic.parametrisation.named:parametrisation",
     "positive": "varlaw.symbolic.declarations:positive",
     "random_array": "varlaw.symbolic.declarations:random_array",
     "relu": "varlaw.symbolic.activations:relu",

@@ -12,6 +12,7 @@ from varlaw.commands.explore import explore
 from varlaw.commands.gain import activation_gain
 from varlaw.commands.kernel import gaussian_kernel
 from varlaw.commands.moment import gaussian_moment
+from varlaw.commands.parametrisation import describe_parametrisation
 from varlaw.commands.recipes import default_recipes
 from varlaw.commands.sweep import sweep
 from varlaw.commands.verify import verify
@@ -30,6 +31,7 @@ COMMANDS = (
     gaussian_kernel,
     activation_gain,
     explore,
+    describe_parametrisation,
     diagnose,
     default_recipes,
 )

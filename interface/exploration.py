@@ -10,13 +10,14 @@ from sympy import Expr
 from varlaw.console import Exit
 from varlaw.explored import Depth, Exploration
 from varlaw.symbolic.blocks.block import Block, Sequential, start
-from varlaw.symbolic.blocks.iteration import fixed_points
 from varlaw.symbolic.blocks.reader import read_block
 from varlaw.symbolic.blocks.recurrence import Growth
 from varlaw.symbolic.blocks.repeat import Repeat
+from varlaw.symbolic.blocks.roots import fixed_points
 from varlaw.symbolic.blocks.solve import KEEPS, solve
 from varlaw.symbolic.blocks.state import ONE, BlockError, Gradient, State
 from varlaw.symbolic.blocks.written import with_values, written
+from varlaw.symbolic.gaussian.decimals import Enclosed
 from varlaw.symbolic.language import Text, read
 from varlaw.symbolic.language_text import typed
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from varlaw.symbolic.printers.blocks import Told
 
 DIGITS = 12
+STABLE = {True: "stable", False: "not stable", None: "stability not known"}
 
 
 def answer(blocks: str, *, name: str = "", **options: Any) -> Exploration:
@@ -124,7 +126,7 @@ def _depth(block: Block, state: State) -> Depth | None:
         backward = Growth("")
     forward, backward = (_in(growth, repeated.depth) for growth in (path.growth, backward))
     numeric = path.linear is None and not path.step.free_symbols - {path.variable}
-    points = fixed_points(path.step, path.variable) if numeric else []
+    points = list(fixed_points(path.step, path.variable).found) if numeric else []
     return Depth(forward, backward, points)
 
 
@@ -208,7 +210,7 @@ def text(found: Exploration) -> str:
     if found.depth is not None:
         lines.append(f"  growth  {found.depth.forward}")
         lines += [
-            f"  fixed point  {p.value}, slope {p.slope}, {'' if p.stable else 'not '}stable"
+            f"  fixed point  {p.value.digits}, slope {_digits(p.slope)}, {STABLE[p.stable]}"
             for p in found.depth.points
         ]
     lines.append(f"  regime  {found.forward.regime}")
@@ -267,7 +269,7 @@ def record(found: Exploration) -> Mapping[str, Any]:
             "correlation": None if out.product is None else typed(out.correlation),
             **_growth(depth.forward if depth else None),
             "fixed_points": [
-                {"value": str(p.value), "slope": str(p.slope), "stable": p.stable}
+                {"value": p.value.digits, "slope": _digits(p.slope), "stable": p.stable}
                 for p in (depth.points if depth else [])
             ],
             "regime": str(out.regime),
@@ -292,6 +294,10 @@ def record(found: Exploration) -> Mapping[str, Any]:
 
 def _solution(value: Expr | str | None) -> str | None:
     return typed(value) if isinstance(value, Expr) else None
+
+
+def _digits(value: Enclosed | None) -> str | None:
+    return None if value is None else value.digits
 
 
 def _growth(growth: Growth | None) -> dict[str, str | None]:

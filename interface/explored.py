@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from sympy import Expr
 
 from varlaw.symbolic.blocks.block import Block
-from varlaw.symbolic.blocks.iteration import FixedPoint
 from varlaw.symbolic.blocks.recurrence import Growth
+from varlaw.symbolic.blocks.roots import FixedPoint
 from varlaw.symbolic.blocks.state import BlockError, Gradient, Regime, State
 from varlaw.symbolic.blocks.written import with_values
 from varlaw.symbolic.language import Text

@@ -49,7 +49,7 @@ def changes(
     `optimiser` is "sgd" or "adam" (whose first step is the sign of the gradient).
     """
     names = [name for name in ("input", "hidden", "readout") if name in layers]
-    f, slope = activation
+    f, derivative = activation
     sizes = [len(inputs), *[width] * (len(names) - 1), 1]
     drawn = [
         weights.sample(rng, (replicates, sizes[k + 1], sizes[k])) * width ** -layers[name].b
@@ -69,7 +69,7 @@ def changes(
         found[names[k]] = np.sqrt((moved**2).mean(axis=1))
         if k:
             gradient = factors[k] * np.einsum("rji,rj->ri", drawn[k], gradient)
-            gradient = gradient * slope(before[k - 1])
+            gradient = gradient * derivative(before[k - 1])
     return found
 
 
@@ -98,11 +98,12 @@ def slopes(
         for name, values in moved.items():
             logs[name].append(np.log(values))
     x = np.repeat(np.log(np.array(widths, dtype=float)), draws)
-    x -= x.mean()
-    found = {}
-    for name, rows in logs.items():
-        y = np.concatenate(rows)
-        slope = float(x @ y / (x @ x))
-        left = y - y.mean() - slope * x
-        found[name] = slope, math.sqrt(float(left @ left) / (len(x) - 2) / float(x @ x))
-    return found
+    return {name: slope(x, np.concatenate(rows)) for name, rows in logs.items()}
+
+
+def slope(x: Array, y: Array) -> tuple[float, float]:
+    """The slope of y against x by least squares, and its standard error from the residuals."""
+    x = x - x.mean()
+    found = float(x @ y / (x @ x))
+    left = y - y.mean() - found * x
+    return found, math.sqrt(float(left @ left) / (len(x) - 2) / float(x @ x))

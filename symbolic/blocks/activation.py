@@ -4,22 +4,37 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
 
-from sympy import Dummy, Expr, Float, Function, Integer, Lambda, Symbol, oo
+from flint import arb
+from sympy import Dummy, Expr, Float, Integer, Lambda, Symbol, oo
 
 from varlaw.symbolic.blocks.block import Block
-from varlaw.symbolic.blocks.state import ZERO, Approximation, BlockError, Gradient, State, tidy
+from varlaw.symbolic.blocks.enclosed import Balls, Enclosable, enclosure, gaussian_mean
+from varlaw.symbolic.blocks.pairs import GaussianPair
+from varlaw.symbolic.blocks.state import (
+    ZERO,
+    Approximation,
+    BlockError,
+    Gradient,
+    Regime,
+    State,
+    joint,
+    tidy,
+)
 from varlaw.symbolic.gains.slopes import is_odd, jumps_of, slope_of
+from varlaw.symbolic.gaussian.bivariate import kernel
 from varlaw.symbolic.gaussian.enclosure import joined
 from varlaw.symbolic.gaussian.functions import NoMoment, function_of
 from varlaw.symbolic.gaussian.moment import moment
-from varlaw.symbolic.gaussian.pair import pair_moment
 from varlaw.symbolic.gaussian.pieces import NotClosed, pieces_of
+from varlaw.symbolic.gaussian.shorter import shorter
 from varlaw.symbolic.language import Text
 from varlaw.symbolic.language_text import typed
 
 U, V = Dummy("u", real=True), Dummy("v", positive=True)  # no name in a state clashes with them
 MOST_OPERATIONS = 1000
+LONG = 40  # operations of a closed form from which on a shorter one is looked for
 RHO = Dummy("rho", real=True)
+SIGN = Regime({Approximation.SYMMETRIC})
 
 
 @dataclass(frozen=True, init=False)
@@ -45,11 +60,14 @@ class Activation(Block):
         self._check(state)
         f, x, half = self.function, self.variable, self._half(state)
         product = None if state.product is None else self._pair(f, state)
+        mean = tidy(_mean(f, x, state))
         return state.become(
-            *_used(half),
-            mean=tidy(_mean(f, x, state)),
+            mean=mean,
+            mean_regime=SIGN if mean == 0 and state.symmetric else _wide(state, "mean"),
             second_moment=tidy(_mean(f**2, x, state) if half is None else half),
+            regime=_wide(state, "mean") if half is None else joint([state.regime, SIGN]),
             product=product,
+            product_regime=_wide(state),
             gaussian=False,
             symmetric=state.symmetric and is_odd(f, x),
         )
@@ -61,10 +79,12 @@ class Activation(Block):
         slope, half = slope_of(self.function, self.variable), self._half(state)
         factor = _mean(slope**2, self.variable, state) if half is None else self._halved
         product = ZERO if gradient.product == 0 else gradient.product * self._pair(slope, state)
+        of_slope = _wide(state, "mean") if half is None else SIGN
         return gradient.become(
-            *_used(half),
             second_moment=tidy(factor * gradient.second_moment),
+            regime=joint([gradient.regime, of_slope]),
             product=product,
+            product_regime=joint([gradient.product_regime, _wide(state)]),
         )
 
     def _check(self, state: State) -> None:
@@ -102,11 +122,14 @@ class Activation(Block):
         if r == 1:
             return tidy(_mean(f**2, self.variable, state))
         found = _closed_pair(f, self.variable, state.mean == 0)
+        if found is None:
+            law = Lambda(self.variable, f)
+            return GaussianPair(law, state.mean, state.variance, r)
         values = {RHO: r, U: state.mean, V: state.variance}
         return tidy(found.subs(values, simultaneous=True))
 
 
-class GaussianMean(Function):
+class GaussianMean(Enclosable):
     """E[f(x)] for x ~ N(mean, variance), where no closed form is known; evalf proves its digits."""
 
     is_real = True
@@ -118,6 +141,10 @@ class GaussianMean(Function):
         places = max(int(prec * 0.301), 5)
         return Float(self._moment(places + 5).digits(places).digits, precision=prec)
 
+    def enclosure(self, at: Balls) -> arb:
+        law, m, v = self.args
+        return gaussian_mean(law.expr, law.variables[0], enclosure(m, at), enclosure(v, at))
+
     def _moment(self, places: int) -> Any:
         (x,), f = self.args[0].variables, self.args[0].expr
         mean, variance = (a if a.is_Rational else a.evalf(places) for a in self.args[1:])
@@ -128,11 +155,21 @@ class GaussianMean(Function):
         return True if f.is_Pow and f.exp == 2 else None
 
     def fdiff(self, argindex: int = 1) -> Expr:
-        """By Stein's lemma, d/dv E[f] = E[f ((x - m)^2/v - 1)]/(2 v), and d/dm = E[f (x - m)]/v."""
+        """By Stein's lemma, d/dv E[f] = E[f ((x - m)^2/v - 1)]/(2 v), and d/dm = E[f (x - m)]/v.
+
+        For f without kinks these are E[f'']/2 and E[f'].
+        """
         law, m, v = self.args
         (x,), f = law.variables, law.expr
-        weight = ((x - m) ** 2 / v - 1) / (2 * v) if argindex == 3 else (x - m) / v
-        return self.func(Lambda(x, f * weight), m, v)
+        pieces = joined(pieces_of(f, x))
+        if len(pieces) == 1:
+            smooth = pieces[0].expression
+            slope = smooth.diff(x, 2) / 2 if argindex == 3 else smooth.diff(x)
+            return self.func(Lambda(x, slope), m, v)
+        plain, once, twice = (self.func(Lambda(x, f * x**k), m, v) for k in range(3))
+        if argindex == 2:
+            return (once - m * plain) / v
+        return ((twice - 2 * m * once + m**2 * plain) / v - plain) / (2 * v)
 
     def _sympystr(self, printer: Any) -> str:
         (x,), f = self.args[0].variables, self.args[0].expr
@@ -140,8 +177,10 @@ class GaussianMean(Function):
         return f"E[{typed(f)} | {x.name} ~ N({typed(m)}, {typed(v)})]"
 
 
-def _used(half: Expr | None) -> list[Approximation]:
-    return [Approximation.WIDE if half is None else Approximation.SYMMETRIC]
+def _wide(state: State, *also: str) -> Regime:
+    """What a mean over Gaussian features rests on; without names, one over all of the state."""
+    numbers = ("second_moment", *also) if also else ()
+    return Regime(state.resting(*numbers) | {Approximation.WIDE})
 
 
 def _mean(f: Expr, x: Symbol, state: State) -> Expr:
@@ -167,13 +206,13 @@ def _closed(f: Expr, x: Symbol, centred: bool) -> Expr | None:
 
 
 @lru_cache(maxsize=256)
-def _closed_pair(f: Expr, x: Symbol, centred: bool) -> Expr:
-    """E[f(x) f(x')] for N(U, V) with correlation RHO, or N(0, V), in closed form."""
+def _closed_pair(f: Expr, x: Symbol, centred: bool) -> Expr | None:
+    """E[f(x) f(x')] for N(U, V) with correlation RHO, or N(0, V); None if it is not closed."""
     means = (ZERO, ZERO) if centred else (U, U)
     try:
-        found = pair_moment(f, rho=RHO, variances=(V, V), means=means, variable=x.name).exact
+        found = kernel(f, f, x, RHO, (V, V), means)
+    except NotClosed:
+        return None
     except ValueError as error:
         raise BlockError(f"the correlation of two inputs: {error}") from error
-    if found is None:
-        raise BlockError(f"the correlation through {typed(f)} has no closed form")
-    return found
+    return shorter(found) if found.count_ops() > LONG else found

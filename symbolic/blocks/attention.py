@@ -6,7 +6,15 @@ from sympy import Expr, exp
 
 from varlaw.symbolic.blocks.block import Block, quantity, size
 from varlaw.symbolic.blocks.linear import check_width
-from varlaw.symbolic.blocks.state import ZERO, Approximation, BlockError, Gradient, State, tidy
+from varlaw.symbolic.blocks.state import (
+    ZERO,
+    Approximation,
+    BlockError,
+    Gradient,
+    Regime,
+    State,
+    tidy,
+)
 from varlaw.symbolic.language import Text
 
 
@@ -62,7 +70,9 @@ class Attention(Block):
         gain = self.width**2 * self.value * self.out
         return state.become(
             *([] if self.uniform else [Approximation.WIDE, Approximation.TOKENS]),
+            *state.resting("second_moment", "product"),
             mean=ZERO,
+            mean_regime=Regime(),
             second_moment=tidy(gain * (c + spread)),
             product=tidy(gain * (c + shared)),
             width=self.width,
@@ -77,4 +87,4 @@ class Attention(Block):
             raise BlockError("gradients are not covered through the softmax: give query or key 0")
         g, c, n = gradient.second_moment, gradient.product, self.tokens
         average = tidy(self.width**2 * self.value * self.out * (c + (g - c) / n))
-        return gradient.become(second_moment=average, product=average)
+        return gradient.become(*gradient.product_regime, second_moment=average, product=average)

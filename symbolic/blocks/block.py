@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from functools import lru_cache
 
 from sympy import Expr, Integer, Symbol
 
@@ -47,16 +48,22 @@ class Sequential(Block):
 
     def forward(self, state: State) -> State:
         for part in self.parts:
-            state = part.forward(state)
+            state = through(part, state)
         return state
 
     def backward(self, gradient: Gradient, state: State) -> Gradient:
         states = [state]
         for part in self.parts[:-1]:
-            states.append(part.forward(states[-1]))
+            states.append(through(part, states[-1]))
         for part, entering in zip(reversed(self.parts), reversed(states), strict=True):
             gradient = part.backward(gradient, entering)
         return gradient
+
+
+@lru_cache(maxsize=1024)
+def through(block: Block, state: State) -> State:
+    """`block.forward(state)`, remembered: the backward pass asks for it again."""
+    return block.forward(state)
 
 
 def start(second_moment: Text = "q0", correlation: Text | None = None, mean: Text = 0) -> State:

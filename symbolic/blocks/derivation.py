@@ -7,6 +7,7 @@ from inspect import signature
 from sympy import Expr, Symbol
 
 from varlaw.symbolic.blocks.block import Block, Sequential, names
+from varlaw.symbolic.blocks.coupled import Coupled, CoupledBack
 from varlaw.symbolic.blocks.iteration import Iterated, IteratedProduct
 from varlaw.symbolic.blocks.repeat import Repeat
 from varlaw.symbolic.blocks.residual import Gate, Parallel, Residual
@@ -15,6 +16,7 @@ from varlaw.symbolic.blocks.walk import Site, has_parts, inside
 from varlaw.symbolic.blocks.written import written
 
 LETTERS = "quvr", "ghkw"  # of second moments forward and backward; the first that is free
+ITERATIONS = (Iterated, IteratedProduct, Coupled, CoupledBack)
 JOINED = {Residual: "x + F(x)", Parallel: "sum of the branches", Gate: "product of the branches"}
 
 
@@ -80,9 +82,6 @@ class Derivation:
         self._counts[side] += 1
         return Symbol(f"{self._letters[side]}{self._counts[side]}", positive=True)
 
-    def _layer_symbol(self, side: int) -> Symbol:
-        return Symbol(f"{self._letters[side]}_{'lkj'[min(self._depth, 2)]}", positive=True)
-
     def _add(self, chapters: list[Chapter], line: Line) -> None:
         if chapters[-1].depth != self._depth:
             chapters.append(Chapter("", depth=self._depth))
@@ -117,27 +116,44 @@ class Derivation:
 
     def _repeated(self, block: Repeat, site: Site, before: Expr) -> _Node:
         """Lines of one layer in symbols, then what many layers come to."""
-        inner = self._layer_symbol(0)
-        generic, _ = block._layer(site.state)
+        layer, names_ = block.layer(site.state), self._inner(block)
+        entering = replace(
+            layer.entering,
+            **{
+                name: getattr(layer.entering, name).xreplace(names_)
+                for name in ("second_moment", "mean", "product")
+                if getattr(layer.entering, name) is not None
+            },
+        )
         gradient = None
         if site.gradient is not None:
-            gradient = Gradient(second_moment=self._layer_symbol(1))
-        entering = replace(generic, second_moment=inner)
+            passed = block._passed(layer, site.gradient.product != 0)
+            product = ZERO if passed.product == 0 else names_[block.h]
+            gradient = Gradient(second_moment=names_[block.g], product=product)
+        inner, depth = names_[block.q], _text(block.depth)
         self._depth += 1
-        self.forward.append(
-            Chapter(f"each of {_text(block.depth)} layers, from {inner.name}", depth=self._depth)
-        )
+        self.forward.append(Chapter(f"each of {depth} layers, from {inner}", depth=self._depth))
         part = self._tell(Site("", block.block, entering, gradient), inner)
         self._depth -= 1
         after = self._symbol(0)
-        path = block.recurrence(site.state)
-        step = path.step.subs(path.variable, inner)
-        self.forward.append(Chapter(f"{_text(block.depth)} layers", depth=self._depth))
-        next_ = Symbol(f"{self._letters[0]}_next", positive=True)
-        self._add(self.forward, Line(next_, step, step, f"from layer to layer, {inner.name}"))
+        self.forward.append(Chapter(f"{depth} layers", depth=self._depth))
+        for name, step in layer.system.steps.items():
+            self._next(self.forward, names_[name], step.xreplace(names_))
         value = _known(site.out.second_moment)
-        self._add(self.forward, Line(after, value, value, f"after {_text(block.depth)} layers"))
+        self._add(self.forward, Line(after, value, value, f"after {depth} layers"))
         return _Node(site, before, after, (part,))
+
+    def _inner(self, block: Repeat) -> dict[Expr, Expr]:
+        """The symbols of moments into (or, of gradients, out of) a layer at any depth."""
+        index = "lkj"[min(self._depth, 2)]
+        letters = {block.q: self._letters[0], block.g: self._letters[1]}
+        letters |= {block.m: "m", block.c: "c", block.h: "h"}
+        return {old: _named(f"{letter}_{index}", old) for old, letter in letters.items()}
+
+    def _next(self, chapters: list[Chapter], name: Expr, step: Expr) -> None:
+        """How a moment goes from layer to layer."""
+        left = _named(f"{str(name).partition('_')[0]}_next", name)
+        self._add(chapters, Line(left, step, step, f"from layer to layer, {name}"))
 
     def _back(self, node: _Node, after: Expr) -> Expr:
         """Lines backward, and the gradient at the input in symbols."""
@@ -171,24 +187,29 @@ class Derivation:
 
     def _back_repeated(self, node: _Node, block: Repeat) -> Expr:
         site, depth = node.site, _text(block.depth)
-        assert site.gradient is not None
-        inner = self._layer_symbol(1)
+        sent = node.parts[0].site.gradient
+        assert site.gradient is not None and sent is not None
+        inner = sent.second_moment
         self._depth += 1
         self.backward.append(
-            Chapter(f"each of {depth} layers, back from {inner.name}", depth=self._depth)
+            Chapter(f"each of {depth} layers, back from {inner}", depth=self._depth)
         )
         self._back(node.parts[0], inner)
         self._depth -= 1
         left = self._symbol(1)
-        product = block.product(site.state)
-        factor = product.factor.subs(product.path.variable, node.parts[0].before)
         self.backward.append(Chapter(f"{depth} layers, back", depth=self._depth))
-        through = Symbol(f"{self._letters[1]}_next", positive=True)
-        what = f"from layer to layer, {inner.name}"
-        self._add(self.backward, Line(through, factor * inner, factor * inner, what))
+        passed = block.block.backward(sent, node.parts[0].site.state)
+        self._next(self.backward, inner, passed.second_moment)
+        if sent.product != 0:
+            self._next(self.backward, sent.product, passed.product)
         value = _known(block.backward(site.gradient, site.state).second_moment)
         self._add(self.backward, Line(left, value, value, f"before {depth} layers"))
         return left
+
+
+def _named(name: str, like: Expr) -> Symbol:
+    """A symbol that is positive if another one is, and real else."""
+    return Symbol(name, positive=True) if like.is_positive else Symbol(name, real=True)
 
 
 def _row(block: Sequential, site: Site) -> list[Site]:
@@ -231,7 +252,7 @@ def _sent(block: Block, node: _Node, after: Expr, part: int) -> Expr:
 
 def _known(value: Expr) -> Expr | None:
     """A value in closed form; None where it is an iteration."""
-    return None if value.has(Iterated, IteratedProduct) else value
+    return None if value.has(*ITERATIONS) else value
 
 
 def _residual(block: Residual) -> str:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from sympy import Expr, Integer
 
 from varlaw.symbolic.blocks.block import Block, quantity, size
-from varlaw.symbolic.blocks.state import ZERO, BlockError, Gradient, State, tidy
+from varlaw.symbolic.blocks.state import ZERO, BlockError, Gradient, Regime, State, tidy
 from varlaw.symbolic.language import Text
 from varlaw.symbolic.language_text import typed
 from varlaw.symbolic.names import suggestion
@@ -53,6 +53,7 @@ class Linear(Block):
         gain = self.fan_in * self.var * self.scale**2
         return state.become(
             mean=ZERO,
+            mean_regime=Regime(),
             second_moment=tidy(gain * state.second_moment + self.bias),
             product=None if state.product is None else tidy(gain * state.product + self.bias),
             width=self.fan_out,

@@ -1,11 +1,21 @@
 """Normalisation over the features of one token, with scale 1 and shift 0."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from sympy import Expr, sqrt
 
 from varlaw.symbolic.blocks.block import Block, size
-from varlaw.symbolic.blocks.state import ONE, ZERO, Approximation, BlockError, Gradient, State, tidy
+from varlaw.symbolic.blocks.state import (
+    ONE,
+    ZERO,
+    Approximation,
+    BlockError,
+    Gradient,
+    Regime,
+    State,
+    tidy,
+)
 from varlaw.symbolic.language import Text
 from varlaw.symbolic.language_text import typed
 
@@ -20,7 +30,7 @@ class LayerNorm(Block):
 
     def forward(self, state: State) -> State:
         product = None if state.product is None else state.correlation
-        return _normalised(state, state.variance).become(mean=ZERO, product=product)
+        return _normalised(state, state.variance, mean=ZERO, product=product)
 
     def backward(self, gradient: Gradient, state: State) -> Gradient:
         return _divided(gradient, state, state.variance)
@@ -37,7 +47,7 @@ class RMSNorm(Block):
     def forward(self, state: State) -> State:
         q = state.second_moment
         product = None if state.product is None else tidy(state.product / q)
-        return _normalised(state, q).become(mean=tidy(state.mean / sqrt(q)), product=product)
+        return _normalised(state, q, mean=tidy(state.mean / sqrt(q)), product=product)
 
     def backward(self, gradient: Gradient, state: State) -> Gradient:
         return _divided(gradient, state, state.second_moment)
@@ -64,8 +74,8 @@ class BatchNorm(Block):
         left = ZERO if self.samples is None else -1 / (self.samples - 1)
         product = None if state.product is None else left
         scale = ONE if state.product is None else tidy(state.second_moment - state.product)
-        normalised = _normalised(state, scale)
-        return normalised.become(Approximation.SAMPLES, mean=ZERO, product=product)
+        normalised = _normalised(state, scale, mean=ZERO, product=product)
+        return normalised.become(Approximation.SAMPLES)
 
     def backward(self, gradient: Gradient, state: State) -> Gradient:
         if gradient.product != 0:
@@ -74,6 +84,7 @@ class BatchNorm(Block):
         counted = ONE if n is None or not state.gaussian else (n - 2) / (n - 3)
         return gradient.become(
             Approximation.SAMPLES if counted == 1 else Approximation.WIDE,
+            *state.resting("second_moment", "product"),
             second_moment=tidy(counted * gradient.second_moment / scale),
         )
 
@@ -95,15 +106,21 @@ class GroupNorm(LayerNorm):
         object.__setattr__(self, "groups", size(groups, "number of groups"))
 
 
-def _normalised(state: State, scale: object) -> State:
+def _normalised(state: State, scale: Expr, **changed: Any) -> State:
+    """Second moment 1, whatever came in; other numbers rest on all that did."""
     if scale == 0:
         raise BlockError("a norm divides by the spread of features that are all 0")
-    return state.become(second_moment=ONE)
+    whole = Regime(state.resting() | {Approximation.WIDE})
+    mean = Regime() if changed["mean"] == 0 else whole
+    return state.become(
+        second_moment=ONE, regime=Regime(), mean_regime=mean, product_regime=whole, **changed
+    )
 
 
-def _divided(gradient: Gradient, state: State, scale: object) -> Gradient:
+def _divided(gradient: Gradient, state: State, scale: Expr) -> Gradient:
     return gradient.become(
         Approximation.WIDE,
+        *state.resting("second_moment", "mean"),
         second_moment=tidy(gradient.second_moment / scale),
         product=tidy(gradient.product / scale),
     )

@@ -136,6 +136,7 @@ class MaxPool(Block):
             raise BlockError(f"max-pooling with {typed(f)} needs correlation 0 and mean 0")
         return state.become(
             Approximation.WIDE,
+            *state.resting(),
             mean=mean,
             second_moment=tidy(square),
             product=tidy(product),
@@ -176,4 +177,5 @@ def _largest_of(h: Expr, count: int) -> Expr:
 def _averaged(state: State, count: Expr) -> State:
     """The mean of so many positions."""
     q, c = state.second_moment, state.followed
-    return state.become(second_moment=tidy(c + (q - c) / count))
+    used = state.resting("second_moment", "product")
+    return state.become(*used, second_moment=tidy(c + (q - c) / count))

@@ -18,12 +18,14 @@ class Growth:
 
     `kind` is "constant", "linear" (rate: what is added per layer), "exponential" (rate: the factor
     per layer, a decay below 1), "bounded" (rate: what the distance to `limit` is multiplied by),
-    "polynomial" (rate: the power) or "" where it is not known.
+    "polynomial" and, for the power 1/2, "sqrt" (rate: the power of the number l of layers;
+    `asymptotic` is what it comes near to, such as 1/(2*l)) or "" where it is not known.
     """
 
     kind: str
     rate: Expr | None = None
     limit: Expr | None = None
+    asymptotic: Expr | None = None
 
     def __str__(self) -> str:
         match self.kind:
@@ -35,8 +37,9 @@ class Growth:
                 return f"linear, {typed(self.rate)} per layer"
             case "exponential":
                 return f"exponential, times {typed(self.rate)} per layer"
-            case "polynomial":
-                return f"polynomial, of power {typed(self.rate)}"
+            case "polynomial" | "sqrt":
+                like = "" if self.asymptotic is None else f", like {typed(self.asymptotic)}"
+                return f"{self.kind}, of power {typed(self.rate)}{like}"
         return f"bounded, tends to {typed(self.limit)}, distance times {typed(self.rate)} per layer"
 
 

@@ -2,21 +2,32 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
-from sympy import Dummy, Expr
+from sympy import Dummy, Expr, Integer, Symbol, Tuple
 
 from varlaw.symbolic.blocks.block import Block, size
-from varlaw.symbolic.blocks.iteration import Iterated, IteratedProduct
+from varlaw.symbolic.blocks.coupled import CoupledBack
 from varlaw.symbolic.blocks.recurrence import Product, Recurrence
-from varlaw.symbolic.blocks.state import ONE, BlockError, Gradient, State, tidy
+from varlaw.symbolic.blocks.state import ONE, ZERO, BlockError, Gradient, State, joint, tidy
+from varlaw.symbolic.blocks.system import System, product_to
 from varlaw.symbolic.language import Text
 
 FLAGS = ("gaussian", "mixed", "symmetric")
 
 
+@dataclass(frozen=True)
+class Layer:
+    """A layer at any depth: the state into it, in symbols of its own, and that out of it."""
+
+    entering: State
+    out: State
+    system: System
+
+
 @dataclass(frozen=True, init=False)
 class Repeat(Block):
-    """A block `depth` times over. Its second moment q follows a recurrence q -> step(q).
+    """A block `depth` times over; its second moment, mean and product go through a recurrence.
 
     A symbolic depth stands for two layers at least.
     """
@@ -30,95 +41,154 @@ class Repeat(Block):
 
     @cached_property
     def q(self) -> Expr:
-        """The second moment into a layer, in `recurrence` and `product`."""
+        """The second moment into a layer."""
         return Dummy("q", positive=True)
 
     @cached_property
-    def _mean(self) -> Expr:
+    def m(self) -> Expr:
+        """The mean into a layer, where it changes with depth."""
         return Dummy("m", real=True)
 
     @cached_property
-    def _pair(self) -> Expr:
+    def c(self) -> Expr:
+        """The product of two inputs into a layer, where it is followed."""
         return Dummy("c", real=True)
+
+    @cached_property
+    def g(self) -> Expr:
+        """The second moment of the gradient out of a layer."""
+        return Dummy("g", positive=True)
+
+    @cached_property
+    def h(self) -> Expr:
+        """The product of two tokens' gradients out of a layer."""
+        return Dummy("h", real=True)
 
     def recurrence(self, state: State) -> Recurrence:
         """How the second moment goes from layer to layer.
 
         Raises BlockError where it is coupled to the mean, or to the correlation of tokens.
         """
-        _, out = self._layer(state)
-        return Recurrence(out.second_moment, self.q, state.second_moment)
+        path = self.layer(state).system.alone(self.q)
+        if path is None:
+            raise BlockError("the second moment is coupled to other moments in depth")
+        return path
 
     def forward(self, state: State) -> State:
         if self.depth == 1:
             return self.block.forward(state)
-        path, (_, out) = self.recurrence(state), self._layer(state)
-        before, after = (_at(path, count) for count in (self.depth - 1, self.depth))
-        product = self._product(state, out, path, after)
-        mean = out.mean.subs(self.q, before)
-        return replace(out, second_moment=after, product=product, mean=mean)
+        layer = self.layer(state)
+        values = layer.system.after(self.depth)
+        mean = layer.out.mean
+        if self.m not in values and mean.free_symbols & set(values):
+            mean = mean.subs(layer.system.after(self.depth - 1))
+        return replace(
+            layer.out,
+            second_moment=values[self.q],
+            mean=values.get(self.m, mean),
+            product=None if layer.out.product is None else values[self.c],
+        )
 
     def backward(self, gradient: Gradient, state: State) -> Gradient:
         if self.depth == 1:
             return self.block.backward(gradient, state)
-        if gradient.product != 0:
-            raise BlockError("the correlation of gradients is not followed through depth")
-        passed, product = self._passed(state), self.product(state)
-        whole = product.after(self.depth)
-        if whole is None:
-            path = product.path
-            whole = IteratedProduct(product.factor, path.step, self.q, path.first, self.depth)
-        return gradient.become(*passed.regime, second_moment=tidy(whole * gradient.second_moment))
+        layer = self.layer(state)
+        passed = self._passed(layer, followed=gradient.product != 0)
+        regimes = {
+            name: joint([getattr(gradient, name), getattr(passed, name)])
+            for name in gradient.REGIMES.values()
+        }
+        if passed.product == 0:
+            whole = self._alone(passed.second_moment / self.g, layer)
+            return replace(gradient, second_moment=tidy(whole * gradient.second_moment), **regimes)
+        backs = {self.g: passed.second_moment, self.h: passed.product}
+        ends = {self.g: gradient.second_moment, self.h: gradient.product}
+        values = self._back(backs, ends, layer.system)
+        return replace(gradient, second_moment=values[self.g], product=values[self.h], **regimes)
 
     def product(self, state: State) -> Product:
-        """How the gradient's second moment goes back from layer to layer."""
-        return Product(self._passed(state).second_moment, self.recurrence(state))
+        """How the gradient's second moment goes back from layer to layer.
 
-    def _passed(self, state: State) -> Gradient:
-        """The gradient into a layer at second moment q, where 1 comes out of it."""
-        generic, _ = self._layer(state)
-        passed = self.block.backward(Gradient(second_moment=ONE), generic)
-        if passed.product != 0 or self._pair in passed.second_moment.free_symbols:
-            raise BlockError("the correlation of gradients is not followed through depth")
-        return passed
+        Raises BlockError where it is coupled to other moments.
+        """
+        passed, path = self._passed(self.layer(state)), self.recurrence(state)
+        factor = passed.second_moment / self.g
+        if passed.product != 0 or factor.has(self.c, self.m):
+            raise BlockError("the gradient is coupled to other moments in depth")
+        return Product(tidy(factor), path)
 
-    def _layer(self, state: State) -> tuple[State, State]:
-        """The state into a layer at any depth, in symbols of its own, and that out of it."""
-        pair = None if state.product is None else self._pair
+    @cached_property
+    def _layers(self) -> dict[State, Layer]:
+        """The layers found before, by what enters the first."""
+        return {}
+
+    def layer(self, state: State) -> Layer:
+        """A layer at any depth, and the recurrence of the numbers that change."""
+        if state not in self._layers:
+            self._layers[state] = self._layer(state)
+        return self._layers[state]
+
+    def _layer(self, state: State) -> Layer:
+        first = {self.q: state.second_moment, self.m: state.mean}
+        if state.product is not None:
+            first[self.c] = state.product
+        pair = None if state.product is None else self.c
         generic = replace(state, second_moment=self.q, product=pair)
         while True:
             out = self.block.forward(generic)
-            if out.mean != generic.mean and generic.mean != self._mean:
-                generic = replace(generic, mean=self._mean)
+            if out.mean != generic.mean and generic.mean != self.m:
+                generic = replace(generic, mean=self.m)
                 continue
-            kept = {name: getattr(generic, name) and getattr(out, name) for name in FLAGS}
-            settled = replace(generic, width=out.width, regime=out.regime, **kept)
+            changed: dict[str, Any] = {
+                name: joint([getattr(generic, name), getattr(out, name)])
+                for name in State.REGIMES.values()
+            }
+            changed |= {name: getattr(generic, name) and getattr(out, name) for name in FLAGS}
+            followed = None if out.product is None else generic.product
+            settled = replace(generic, width=out.width, product=followed, **changed)
             if settled == generic:
                 break
             generic = settled
-        if self._mean in out.mean.free_symbols | out.second_moment.free_symbols:
-            raise BlockError("a mean that changes with depth is not covered")
-        if self._pair in out.second_moment.free_symbols:
-            raise BlockError(
-                "second moment and correlation of tokens are coupled in depth: not covered"
-            )
-        return generic, out
+        steps = {self.q: out.second_moment, self.m: out.mean}
+        if out.product is not None:
+            steps[self.c] = out.product
+        if not any(step.has(self.m) for step in steps.values()):
+            del steps[self.m]
+        system = System(steps, {u: first[u] for u in steps})
+        return Layer(generic, out, system)
 
-    def _product(self, state: State, out: State, path: Recurrence, after: Expr) -> Expr | None:
-        """E[x x'] at the output; None where it is coupled to a second moment that changes."""
-        if state.product is None or out.product is None:
-            return None
-        step, q, c = out.product, self.q, self._pair
-        if state.product == path.first and tidy(step.subs(c, q) - path.step) == 0:
-            return after  # two inputs that are the same stay so
-        if tidy(path.step.subs(q, path.first) - path.first) == 0:
-            step = step.subs(q, path.first)
-        if step.free_symbols & {q, self._mean}:
-            return None
-        return _at(Recurrence(step, c, state.product), self.depth)
+    def _passed(self, layer: Layer, followed: bool = False) -> Gradient:
+        """The gradient into a layer, for g and h out of it; h only where it is not 0."""
+        product = self.h if followed else ZERO
+        passed = self.block.backward(
+            Gradient(second_moment=self.g, product=product), layer.entering
+        )
+        return self._passed(layer, True) if passed.product != 0 and not followed else passed
 
+    def _alone(self, factor: Expr, layer: Layer) -> Expr:
+        """The product of a factor through all layers."""
+        others = {u: value for u, value in layer.system.settled.items() if u != self.q}
+        factor, path = tidy(factor.subs(others)), layer.system.alone(self.q)
+        if path is not None and not factor.has(self.c, self.m):
+            return product_to(Product(factor, path), self.depth)
+        values = self._back({self.g: factor * self.g}, {self.g: ONE}, layer.system)
+        return values[self.g]
 
-def _at(path: Recurrence, count: Expr) -> Expr:
-    """The value at a depth, as an iteration where there is no closed form."""
-    found = path.after(count)
-    return Iterated(path.step, path.variable, path.first, count) if found is None else found
+    def _back(
+        self, backs: dict[Symbol, Expr], ends: dict[Symbol, Expr], system: System
+    ) -> dict[Symbol, Expr]:
+        """The numbers of the gradient at the input: the same matrix at each layer, or iterated."""
+        known = {u: tidy(back.subs(system.settled)) for u, back in backs.items()}
+        if not any(back.free_symbols & set(system.steps) for back in known.values()):
+            return System(known, ends).after(self.depth)
+        parts = [tuple(d.values()) for d in (backs, ends, system.steps, system.firsts)]
+        args = (
+            Tuple(*parts[0]),
+            Tuple(*backs),
+            Tuple(*parts[1]),
+            Tuple(*parts[2]),
+            Tuple(*system.steps),
+            Tuple(*parts[3]),
+            self.depth,
+        )
+        return {u: CoupledBack(*args, Integer(k)) for k, u in enumerate(backs, 1)}

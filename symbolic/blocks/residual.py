@@ -1,13 +1,22 @@
 """Sums and products of branches: residual blocks and their norms, parallel branches, gates."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from sympy import Expr
 
 from varlaw.symbolic.blocks.block import Block, Sequential
 from varlaw.symbolic.blocks.norm import LayerNorm
-from varlaw.symbolic.blocks.state import ZERO, Approximation, BlockError, Gradient, State, tidy
+from varlaw.symbolic.blocks.state import (
+    ZERO,
+    Approximation,
+    BlockError,
+    Gradient,
+    Regime,
+    State,
+    joint,
+    tidy,
+)
 from varlaw.symbolic.language import Text, read
 from varlaw.symbolic.language_text import typed
 
@@ -38,7 +47,7 @@ class Residual(Block):
         cross = 2 * a * b * state.mean * out.mean
         followed = state.product is not None and out.product is not None
         return out.become(
-            *([] if out.symmetric else [Approximation.WIDE]),
+            **_together([state, out], _used([out]), means=cross != 0),
             mean=tidy(a * state.mean + b * out.mean),
             second_moment=tidy(a**2 * state.second_moment + b**2 * out.second_moment + cross),
             product=tidy(a**2 * state.followed + b**2 * out.followed + cross) if followed else None,
@@ -52,7 +61,7 @@ class Residual(Block):
         out, through = self.branch.forward(inside), self.branch.backward(gradient, inside)
         a, b = self.a, self.b
         return through.become(
-            *([] if out.symmetric else [Approximation.WIDE]),
+            **_together([gradient, through], _used([out])),
             second_moment=tidy(a**2 * gradient.second_moment + b**2 * through.second_moment),
             product=tidy(a**2 * gradient.product + b**2 * through.product),
         )
@@ -74,11 +83,13 @@ class Parallel(Block):
         means = sum((out.mean for out in outs), ZERO)
         cross = means**2 - sum((out.mean**2 for out in outs), ZERO)
         followed = all(out.product is not None for out in outs)
-        return _joined(state, outs).become(
+        return outs[0].become(
+            **_together(outs, _used(outs), means=cross != 0),
             mean=tidy(means),
             second_moment=tidy(sum((out.second_moment for out in outs), ZERO) + cross),
             product=tidy(sum((o.followed for o in outs), ZERO) + cross) if followed else None,
             gaussian=all(out.gaussian for out in outs),
+            symmetric=False,
         )
 
     def backward(self, gradient: Gradient, state: State) -> Gradient:
@@ -101,8 +112,8 @@ class Gate(Block):
         outs = _separate((self.left, self.right), state)
         one, two = outs
         followed = one.product is not None and two.product is not None
-        return _joined(state, outs).become(
-            Approximation.WIDE,
+        return one.become(
+            **_together(outs, Regime({Approximation.WIDE})),
             mean=tidy(one.mean * two.mean),
             second_moment=tidy(one.second_moment * two.second_moment),
             product=tidy(one.followed * two.followed) if followed else None,
@@ -120,7 +131,8 @@ class Gate(Block):
             )
             for block, other in zip((self.left, self.right), reversed(outs), strict=True)
         ]
-        return _summed(gradient, outs, passed).become(Approximation.WIDE)
+        moments = joint(out.regime for out in outs)
+        return _summed(gradient, outs, passed).become(Approximation.WIDE, *moments)
 
 
 def pre_norm(branch: Block, norm: Block | None = None) -> Block:
@@ -147,19 +159,28 @@ def _separate(branches: Iterable[Block], state: State) -> list[State]:
     return outs
 
 
-def _joined(state: State, outs: list[State]) -> State:
-    """A state with the regimes of all branches."""
-    exact = all(out.symmetric for out in outs)
-    used = set().union(*(out.regime for out in outs), () if exact else [Approximation.WIDE])
-    return outs[0].become(*used, symmetric=False)
+def _used(outs: Iterable[State]) -> Regime:
+    """What it takes that branches do not correlate with one another, or with what is added."""
+    return Regime() if all(out.symmetric for out in outs) else Regime({Approximation.WIDE})
+
+
+def _together(
+    flows: Sequence[State] | Sequence[Gradient], used: Regime, means: bool = False
+) -> dict[str, Regime]:
+    """What sums or products of numbers rest on; second moments also on `means`, if they enter."""
+    found = {
+        regime: joint([*(getattr(flow, regime) for flow in flows), used])
+        for regime in flows[0].REGIMES.values()
+    }
+    if means:
+        found["regime"] = joint([found["regime"], found["mean_regime"]])
+    return found
 
 
 def _summed(gradient: Gradient, outs: list[State], passed: list[Gradient]) -> Gradient:
     """The sum of the gradients that come back from branches."""
-    exact = all(out.symmetric for out in outs)
-    used = set().union(*(one.regime for one in passed), () if exact else [Approximation.WIDE])
     return gradient.become(
-        *used,
+        **_together(passed, _used(outs)),
         second_moment=tidy(sum((one.second_moment for one in passed), ZERO)),
         product=tidy(sum((one.product for one in passed), ZERO)),
     )

@@ -35,6 +35,7 @@ class Softmax(Block):
         followed = state.product is not None
         return state.become(
             Approximation.WIDE,
+            *state.resting(),
             mean=1 / self.width,
             second_moment=self._square(state.variance),
             product=self._square(state.followed - state.mean**2) if followed else None,
@@ -48,6 +49,7 @@ class Softmax(Block):
             shared = tidy(shared * self._square(state.followed - state.mean**2))
         return gradient.become(
             Approximation.WIDE,
+            *state.resting(),
             second_moment=tidy(gradient.second_moment * self._square(state.variance)),
             product=shared,
         )

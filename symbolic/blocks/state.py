@@ -1,12 +1,15 @@
 """What flows through blocks: moments of one feature, and of the gradient in one entry."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Any, Self
+from functools import lru_cache
+from typing import Any, ClassVar, Self
 
-from sympy import Dummy, Expr, Function, Integer, NumberSymbol, Pow, cancel, factor
+from sympy import Add, Dummy, Expr, Function, Integer, NumberSymbol, Pow, cancel, factor
 
 ZERO, ONE = Integer(0), Integer(1)
+MOST_FACTORED = 40  # operations
 
 
 class BlockError(ValueError):
@@ -33,14 +36,37 @@ class Regime(frozenset[Approximation]):
         return ", ".join(listed if self & limits else ["exact at finite width", *listed])
 
 
+def joint(regimes: Iterable[frozenset[Approximation]]) -> Regime:
+    """What several results rest on together."""
+    return Regime(frozenset[Approximation]().union(*regimes))
+
+
 @dataclass(frozen=True, kw_only=True)
 class _Flow:
     second_moment: Expr
     regime: Regime = field(default_factory=Regime)
+    product_regime: Regime = field(default_factory=Regime)
+
+    REGIMES: ClassVar[dict[str, str]] = {"second_moment": "regime", "product": "product_regime"}
 
     def become(self, *used: Approximation, **changed: Any) -> Self:
-        """The same with other values, and with what was used for them noted."""
-        return replace(self, regime=Regime(self.regime | set(used)), **changed)
+        """The same with other values; every number given rests on what it did, and on `used`.
+
+        Where no number is given, all of them do.
+        """
+        numbers = [name for name in self.REGIMES if name in changed] or list(self.REGIMES)
+        for regime in (self.REGIMES[name] for name in numbers):
+            changed.setdefault(regime, Regime(getattr(self, regime) | set(used)))
+        return replace(self, **changed)
+
+    def resting(self, *numbers: str) -> Regime:
+        """What some numbers rest on together; all of them, if none is named."""
+        return joint(getattr(self, self.REGIMES[name]) for name in numbers or self.REGIMES)
+
+    @property
+    def regimes(self) -> dict[str, Regime]:
+        """What each number rests on."""
+        return {name: getattr(self, regime) for name, regime in self.REGIMES.items()}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,8 +77,7 @@ class State(_Flow):
     followed. `gaussian` says that the features are jointly Gaussian, in the wide limit at least;
     `mixed`, that fresh zero-mean weights stand between them and the start of the branch that they
     are in; `symmetric`, that the sign of those weights is a sign of all features together.
-    The regime is that of the second moment; means and products rest on the wide limit wherever
-    an activation is passed.
+    `regime` is what the second moment rests on, `mean_regime` and `product_regime` the others.
     """
 
     mean: Expr = ZERO
@@ -61,6 +86,13 @@ class State(_Flow):
     gaussian: bool = True
     mixed: bool = False
     symmetric: bool = False
+    mean_regime: Regime = field(default_factory=Regime)
+
+    REGIMES: ClassVar[dict[str, str]] = {
+        "second_moment": "regime",
+        "mean": "mean_regime",
+        "product": "product_regime",
+    }
 
     @property
     def variance(self) -> Expr:
@@ -89,15 +121,24 @@ class Gradient(_Flow):
 
     product: Expr = ZERO
     regime: Regime = field(default_factory=lambda: Regime({Approximation.PROBE}))
+    product_regime: Regime = field(default_factory=lambda: Regime({Approximation.PROBE}))
 
 
+@lru_cache(maxsize=4096)
 def tidy(expression: Expr) -> Expr:
     """The shortest of a few equal forms of an expression; roots and functions are left alone."""
+    if not expression.has(Add):
+        return expression
     apart = {node: Dummy() for node in expression.atoms(NumberSymbol, Function)}
     apart |= {p: Dummy() for p in expression.atoms(Pow) if p.is_number and not p.exp.is_Integer}
     inner = expression.xreplace(apart)
     if not inner.is_rational_function(*inner.free_symbols):
         return expression
-    forms = [inner, inner.expand(), cancel(inner), factor(inner)]
-    back = {dummy: node for node, dummy in apart.items()}
-    return min(forms, key=lambda form: (form.count_ops(), len(str(form)))).xreplace(back)
+    quotient = cancel(inner)
+    forms = dict.fromkeys([inner, inner.expand(), quotient])
+    if quotient.count_ops() <= MOST_FACTORED:
+        forms[factor(quotient)] = None
+    sizes = {form: form.count_ops() for form in forms}
+    shortest = [form for form, count in sizes.items() if count == min(sizes.values())]
+    best = shortest[0] if len(shortest) == 1 else min(shortest, key=lambda form: len(str(form)))
+    return best.xreplace({dummy: node for node, dummy in apart.items()})

@@ -4,15 +4,15 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache, singledispatch
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from sympy import Dummy, Expr, Integer
+from sympy import Basic, Dummy, Expr, Integer
 
 from varlaw.symbolic.blocks.block import Block, Sequential
 from varlaw.symbolic.blocks.norm import LayerNorm, RMSNorm
 from varlaw.symbolic.blocks.repeat import Repeat
 from varlaw.symbolic.blocks.residual import Gate, Parallel, Residual
-from varlaw.symbolic.blocks.state import ZERO, BlockError, Gradient, Regime, State, tidy
+from varlaw.symbolic.blocks.state import ZERO, BlockError, Gradient, Regime, State, joint, tidy
 from varlaw.symbolic.language_text import typed
 
 Flow = TypeVar("Flow", State, Gradient)
@@ -202,7 +202,8 @@ def _layer(block: Block, state: State, gradient: Gradient | None) -> Site:
     """A layer with symbols for the moments that come in, and for those of the gradient."""
     product = None if state.product is None else Q if state.product == state.second_moment else C
     mean = ZERO if state.mean == 0 else M
-    generic = replace(state, second_moment=Q, mean=mean, product=product, regime=Regime())
+    fresh: dict[str, Any] = dict.fromkeys(State.REGIMES.values(), Regime())
+    generic = replace(state, second_moment=Q, mean=mean, product=product, **fresh)
     if gradient is not None:
         product = ZERO if gradient.product == 0 else H
         gradient = replace(gradient, second_moment=G, product=product)
@@ -222,18 +223,17 @@ def _sites(layer: Site) -> list[Site]:
 def _put(flow: Flow, state: State, gradient: Gradient | None) -> Flow:
     """A state or a gradient with moments in place of their symbols."""
     values = {Q: state.second_moment, M: state.mean, C: state.product}
-    used: State | Gradient = state
+    regimes: dict[Basic, Regime] = dict(zip((Q, M, C), state.regimes.values(), strict=True))
     if gradient is not None:
         values |= {G: gradient.second_moment, H: gradient.product}
-    if isinstance(flow, Gradient):
-        assert gradient is not None
-        used = gradient
-    changed = {
-        name: _settled(value.xreplace(values))
-        for name in ("second_moment", "mean", "product")
-        if isinstance(value := getattr(flow, name, None), Expr)
-    }
-    return flow.become(*used.regime, **changed)
+        regimes |= dict(zip((G, H), gradient.regimes.values(), strict=True))
+    changed: dict[str, Any] = {}
+    for name, regime in flow.REGIMES.items():
+        if isinstance(value := getattr(flow, name), Expr):
+            changed[name] = _settled(value.xreplace(values))
+            entering: list[Regime] = [regimes[s] for s in value.free_symbols if s in regimes]
+            changed[regime] = joint([getattr(flow, regime), *entering])
+    return replace(flow, **changed)
 
 
 def _settled(value: Expr) -> Expr:

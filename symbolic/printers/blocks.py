@@ -57,7 +57,8 @@ class BlockMath(LatexMath):
     def _print_Iterated(self, expr: Function, exp: str | None = None) -> str:
         return raised(rf"\text{{\ttfamily {escaped(typed(expr))}}}", exp)
 
-    _print_IteratedProduct = _print_Iterated
+    _print_IteratedProduct = _print_Coupled = _print_CoupledBack = _print_Iterated
+    _print_GaussianPair = _print_Iterated
 
 
 @dataclass(frozen=True)

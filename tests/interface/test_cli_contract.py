@@ -66,7 +66,7 @@ def test_defaults_and_choices(name):
             if line.startswith("| `") and option.opts[-1] in OPTION.findall(line.split(" | ")[0])
         ] or [""]
         if isinstance(option.type, click.Choice):
-            assert "`--format " + r"\|".join(option.type.choices) + "`" in row
+            assert f"`{option.opts[-1]} " + r"\|".join(option.type.choices) + "`" in row
         if isinstance(option.default, int | float) and not isinstance(option.default, bool):
             assert f"{option.default} unless given" in row
 

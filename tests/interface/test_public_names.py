@@ -14,8 +14,8 @@ from varlaw.derivations.catalogue import Entry, Law, UnknownLaw
 FILE = vl.__file__
 EXPECTED = {
     "Cov", "E", "Sum", "Var", "__version__", "blocks", "derive", "dimensions", "explore", "gain",
-    "indices", "kernel", "law", "laws", "leaky_relu", "moment", "named", "normal_form", "positive",
-    "random_array", "relu", "verify",
+    "indices", "kernel", "law", "laws", "leaky_relu", "moment", "named", "normal_form",
+    "parametrisation", "positive", "random_array", "relu", "verify",
 }  # fmt: skip
 
 

@@ -1,0 +1,124 @@
+"""Several values that go through depth together: each of the next depends on all of the last."""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+from flint import arb, ctx
+from sympy import Expr, Integer, Symbol, Tuple
+
+from varlaw.symbolic.blocks.enclosed import Balls, Enclosable, enclosure, evaluated
+from varlaw.symbolic.gaussian.balls import NoEnclosure
+from varlaw.symbolic.language_text import typed
+
+MOST = 10_000
+
+
+class Coupled(Enclosable):
+    """The value `index` (from 1) of several after `count` steps (u, v) -> (f, g) from `firsts`.
+
+    Arguments: (steps, variables, firsts, count, index), the first three as Tuples.
+    """
+
+    nargs = 5
+    is_real = True
+
+    @property
+    def free_symbols(self) -> set[Symbol]:
+        """All symbols but the variables of the steps."""
+        steps, variables, firsts, count, _ = self.args
+        return (steps.free_symbols - set(variables)) | firsts.free_symbols | count.free_symbols
+
+    @property
+    def is_number(self) -> bool:
+        """Whether it has a value."""
+        return not self.free_symbols
+
+    def enclosure(self, at: Balls) -> arb:
+        *path, index = self.args
+        return followed(at, *path)[-1][int(index) - 1]
+
+    def _eval_evalf(self, prec: int) -> Expr | None:
+        return evaluated(self, prec)
+
+    def _sympystr(self, printer: Any) -> str:
+        *path, index = self.args
+        return f"{_path_text(*path)}[{index}]"
+
+
+class CoupledBack(Enclosable):
+    """The value `index` of several that go backward through the steps of a `Coupled`.
+
+    (g, h) -> backs, at the values before each step, the last step first, from `ends`. Arguments:
+    (backs, gradients, ends, steps, variables, firsts, count, index).
+    """
+
+    nargs = 8
+    is_real = True
+
+    @property
+    def free_symbols(self) -> set[Symbol]:
+        """All symbols but the variables."""
+        backs, gradients, ends, steps, variables, firsts, count, _ = self.args
+        bound = {*gradients, *variables}
+        inner = (backs.free_symbols | steps.free_symbols) - bound
+        return inner | ends.free_symbols | firsts.free_symbols | count.free_symbols
+
+    @property
+    def is_number(self) -> bool:
+        """Whether it has a value."""
+        return not self.free_symbols
+
+    def enclosure(self, at: Balls) -> arb:
+        backs, gradients, ends, *path, index = self.args
+        values = [enclosure(end, at) for end in ends]
+        for before in reversed(followed(at, *path)[:-1]):
+            inner = {**at, **dict(zip(path[1], before, strict=True))}
+            inner |= dict(zip(gradients, values, strict=True))
+            values = [enclosure(back, inner) for back in backs]
+        return values[int(index) - 1]
+
+    def _eval_evalf(self, prec: int) -> Expr | None:
+        return evaluated(self, prec)
+
+    def _sympystr(self, printer: Any) -> str:
+        backs, gradients, ends, *path, index = self.args
+        step = f"{_group(gradients)} -> {_group(backs)}, {_group(ends)}"
+        return f"backward({step}, {_path_text(*path)})[{index}]"
+
+
+def followed(
+    at: Balls, steps: Tuple, variables: Tuple, firsts: Tuple, count: Expr
+) -> tuple[tuple[arb, ...], ...]:
+    """Balls for the values from the first ones on. Raises NoEnclosure where there are none."""
+    if not isinstance(count, Integer) or count > MOST:
+        raise NoEnclosure(f"the depth {typed(count)} is not a number up to {MOST}")
+    if steps.free_symbols <= set(variables) and not firsts.free_symbols:
+        return _followed(steps, variables, firsts, int(count), ctx.prec)
+    return _path(steps, variables, firsts, int(count), at)
+
+
+@lru_cache(maxsize=64)
+def _followed(
+    steps: Tuple, variables: Tuple, firsts: Tuple, count: int, precision: int
+) -> tuple[tuple[arb, ...], ...]:
+    """`precision` is the current one, named here as a key of the memory."""
+    return _path(steps, variables, firsts, count, {})
+
+
+def _path(
+    steps: Tuple, variables: Tuple, firsts: Tuple, count: int, at: Balls
+) -> tuple[tuple[arb, ...], ...]:
+    values = [tuple(enclosure(first, at) for first in firsts)]
+    for _ in range(count):
+        inner = {**at, **dict(zip(variables, values[-1], strict=True))}
+        values.append(tuple(enclosure(step, inner) for step in steps))
+    return tuple(values)
+
+
+def _group(values: Sequence[Expr]) -> str:
+    return f"({', '.join(map(typed, values))})" if len(values) > 1 else typed(values[0])
+
+
+def _path_text(steps: Tuple, variables: Tuple, firsts: Tuple, count: Expr) -> str:
+    return f"iterate({_group(variables)} -> {_group(steps)}, {_group(firsts)}, {typed(count)})"

@@ -1,0 +1,1 @@
+"""Parametrisations: how multipliers, initialisation and rates go with width and depth."""
