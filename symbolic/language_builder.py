@@ -8,12 +8,10 @@ from lark import Token, Tree
 from sympy import (
     Abs,
     Add,
-    Dummy,
     E,
     EulerGamma,
     Expr,
     Integer,
-    Lambda,
     Mul,
     Rational,
     Symbol,
@@ -105,10 +103,10 @@ class Builder:
                 return self.name(node)
             case "call":
                 return self.call(node, depth)
-            case "mean":
-                return self.mean(node, depth)
-            case "bound":
-                self.refuse("an arrow belongs into iterate(q -> step, first, L)", node)
+            case "indexed" | "mean" | "pair":
+                return self.iteration(node, depth)
+            case "bound" | "group":
+                self.refuse("arrows and rows belong into iterate(q -> step, first, L)", node)
             case _:
                 return Mul(*self.relations(parts[1], depth))
 
@@ -196,8 +194,8 @@ class Builder:
         head, *rest = node.children
         written, primes, exponent = HEAD.fullmatch(str(head)).groups()  # type: ignore[union-attr]
         name = meaning(written)
-        if name in ("iterate", "product") and not primes and not exponent:
-            return self.iterated(name, node, depth)
+        if name in ("iterate", "product", "backward") and not primes and not exponent:
+            return self.iteration(node, depth)
         arguments = [self.value(part, depth + 1) for part in rest]
         if name in CONSTANTS and len(arguments) == 1 and not primes:
             raised = number(exponent) if exponent else Integer(1)
@@ -211,51 +209,22 @@ class Builder:
             self.refuse(f"a parameter of {name} may not depend on {self.variable}", node)
         return self.guarded(node, lambda: power(value, number(exponent))) if exponent else value
 
-    def iterated(self, name: str, node: Node, depth: int) -> Expr:
-        """iterate(q -> step, first, L), and the product of a factor along it."""
-        from varlaw.symbolic.blocks.iteration import Iterated, IteratedProduct
+    def iteration(self, node: Node, depth: int) -> Expr:
+        """A mean of Gaussians, or what goes through depth, as blocks of networks have them."""
+        from varlaw.symbolic import language_iterations
 
         if self.variable is not None:
-            self.refuse(f"{name} in a function of {self.variable}", node)
-        first, *rest = node.children[1:]
-        if first.data != "bound" or len(rest) != (2 if name == "iterate" else 1):
-            form = "iterate(q -> step, first, L)"
-            form = form if name == "iterate" else f"product(q -> factor, {form})"
-            self.refuse(f"it is written {form}", node)
-        variable, inner = self.bound(first, depth)
-        values = [self.value(part, depth + 1) for part in rest]
-        if name == "iterate":
-            return Iterated(inner, variable, *values)
-        if not isinstance(values[0], Iterated):
-            self.refuse("a product is along iterate(...)", rest[0])
-        step, along, *ends = values[0].args
-        return IteratedProduct(inner.xreplace({variable: along}), step, along, *ends)
+            self.refuse(f"a mean or an iteration in a function of {self.variable}", node)
+        return language_iterations.built(self, node, depth)
 
-    def bound(self, node: Node, depth: int) -> tuple[Symbol, Expr]:
-        """The variable of q -> step, positive as second moments are, and the step."""
-        variable = Dummy(meaning(str(node.children[0])), positive=True)
-        return variable, self.under(variable, node.children[1], depth)
-
-    def under(self, variable: Symbol, node: Node, depth: int) -> Expr:
-        """A value in which a name is that of a bound variable."""
+    def under(self, bound: dict[str, Symbol], node: Node, depth: int) -> Expr:
+        """A value in which some names are those of bound variables."""
         outer = self.symbols
-        self.symbols = lambda name: variable if name == variable.name else outer(name)
+        self.symbols = lambda name: bound[name] if name in bound else outer(name)
         try:
             return self.value(node, depth + 1)
         finally:
             self.symbols = outer
-
-    def mean(self, node: Node, depth: int) -> Expr:
-        """E[f(x) | x ~ N(m, v)]."""
-        from varlaw.symbolic.blocks.activation import GaussianMean
-
-        if self.variable is not None:
-            self.refuse(f"a mean in a function of {self.variable}", node)
-        f, name, *law = node.children
-        x = Symbol(meaning(str(name)), real=True)
-        return GaussianMean(
-            Lambda(x, self.under(x, f, depth)), *(self.value(part, depth + 1) for part in law)
-        )
 
     def relations(self, node: Node, depth: int) -> list[Expr]:
         """The relations of a chain a < x < b, each as the function that is 1 where it holds."""

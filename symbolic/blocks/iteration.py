@@ -5,7 +5,7 @@ from typing import Any
 from flint import arb
 from sympy import Expr, Symbol, Tuple
 
-from varlaw.symbolic.blocks.coupled import followed
+from varlaw.symbolic.blocks.coupled import apart, followed
 from varlaw.symbolic.blocks.enclosed import Balls, Enclosable, enclosure, evaluated
 from varlaw.symbolic.language_text import typed
 
@@ -35,7 +35,7 @@ class Iterated(Enclosable):
 
     def _sympystr(self, printer: Any) -> str:
         step, variable, first, count = self.args
-        q = _fresh(variable, step)
+        q = apart([variable], step)[variable]
         inner = typed(step.xreplace({variable: q}))
         return f"iterate({q.name} -> {inner}, {typed(first)}, {typed(count)})"
 
@@ -70,16 +70,8 @@ class IteratedProduct(Enclosable):
 
     def _sympystr(self, printer: Any) -> str:
         factor, *path = self.args
-        q = _fresh(path[1], factor)
+        q = apart([path[1]], factor)[path[1]]
         return f"product({q.name} -> {typed(factor.xreplace({path[1]: q}))}, {Iterated(*path)})"
-
-
-def _fresh(variable: Expr, expression: Expr) -> Symbol:
-    """A symbol in place of a bound variable, of a name that nothing else has in an expression."""
-    taken, name = {s.name for s in expression.free_symbols - {variable}}, str(variable.name)
-    while name in taken:
-        name += "_"
-    return Symbol(name, positive=True)
 
 
 def along(at: Balls, step: Expr, variable: Symbol, first: Expr, count: Expr) -> list[arb]:

@@ -32,3 +32,20 @@ def test_strings_read_back(varlaw, blocks):
             found = read(document[side]["second_moment"], names=names)
             assert float(found.evalf()) == pytest.approx(expected, rel=1e-9)
     assert not read(numeric["forward"]["mean"]).free_symbols
+
+
+def test_coupled_moments_read_back(varlaw):
+    """Two inputs whose product goes through depth together with their second moment."""
+    blocks = "repeat(residual(linear(d, d, var=1/d) >> gelu >> linear(d, d, var=1/d)), 2)"
+    found = json.loads(varlaw("explore", blocks, "--correlation", "1/2", "--json").out)["forward"]
+    assert "[2]" in found["correlation"]
+    values = {"q0": read("1"), "d": read("16")}
+    again = read(found["correlation"], names=values)
+    one = varlaw("explore", blocks.replace("repeat(", "(").replace(", 2)", ")"), "--correlation",
+                 "1/2", "--second-moment", "1", "--json")  # fmt: skip
+    first = json.loads(one.out)["forward"]
+    q, r = read(first["second_moment"]), read(first["correlation"])
+    two = varlaw("explore", blocks.replace("repeat(", "(").replace(", 2)", ")"), "--correlation",
+                 str(r.evalf(18)), "--second-moment", str(q.evalf(18)), "--json")  # fmt: skip
+    expected = read(json.loads(two.out)["forward"]["correlation"])
+    assert float(again.evalf()) == pytest.approx(float(expected.evalf()), rel=1e-9)
