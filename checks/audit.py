@@ -18,10 +18,12 @@ from varlaw.derivations.catalogue import Law, find
 from varlaw.symbolic.arrays import Entry, Moment, RandomArray, arrays_in
 from varlaw.symbolic.assumptions import Assumption, Kind
 from varlaw.symbolic.derivation import Derivation, RuleError
+from varlaw.symbolic.spectra import Spectral
 from varlaw.symbolic.strategy import normal_form
 from varlaw.symbolic.terms import Delta, Expectation, IndexSum, Indicator, Slope, indicator
 
 Claim = tuple[Expr, Expr]
+RESTARTS = ("gradient", "vanishing", "sums-to-one")  # after which a finite model can tell
 CHOICES = (  # values of symbols, tried in turn until both sides can be computed
     (),  # solved from the moments of the models
     (Rational(3, 5), Rational(5, 13), Rational(8, 17)),  # 1 - v^2 is a square
@@ -32,8 +34,8 @@ CHOICES = (  # values of symbols, tried in turn until both sides can be computed
 def claims(derivation: Derivation) -> list[Claim]:
     """What a law claims before anything is required or solved: pairs of equal expressions.
 
-    The first expression and the last one equal to it, from where gradients are worked out and
-    zeros put in; and what the lemmas of a limit say.
+    The first expression and the last one equal to it, from where gradients are worked out, zeros
+    put in and sums of probabilities put to 1; and what the lemmas of a limit say.
     """
     first = last = derivation.start
     lemmas: list[Claim] = []
@@ -44,7 +46,7 @@ def claims(derivation: Derivation) -> list[Claim]:
             ]
             break
         last = step.after
-        first = last if step.checker in ("gradient", "vanishing") else first
+        first = last if step.checker in RESTARTS else first
     return lemmas or [(first, last)]
 
 
@@ -128,7 +130,7 @@ def _report(
 
 
 def beyond(start: Expr, end: Expr, assumption: Assumption | None = None) -> bool:
-    """Whether no finite model can tell: functions of Gaussian variables, derivatives, rotations.
+    """Whether no finite model can tell: functions of Gaussian variables, spectra, rotations.
 
     No finite model here has the moments of functions that are no polynomials, or rows of length 1.
     With an assumption: whether it speaks of one of these variables.
@@ -138,7 +140,7 @@ def beyond(start: Expr, end: Expr, assumption: Assumption | None = None) -> bool
     names |= {
         entry.array.name
         for side in (start, end)
-        for part in opened(side).atoms(Function, Indicator, Slope)
+        for part in opened(side).atoms(Function, Indicator, Slope, Spectral)
         for entry in part.atoms(Entry)
         if entry.array.has(Kind.GAUSSIAN) or isinstance(part, Slope)
     }

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from sympy import Add, Basic, Dummy, Expr, Integer, Mul, Pow, Symbol, exp, log, series
 
 from varlaw.checks.algebra import equal, is_zero, opened
+from varlaw.checks.derivatives import spread
 from varlaw.checks.moment_proof import recorded
 from varlaw.checks.report import Proof
 from varlaw.symbolic.arrays import Entry, RandomArray
@@ -51,17 +52,25 @@ def prove_averages(step: Step, arrays: Arrays) -> Finding:
 def prove_out_of_sums(step: Step, arrays: Arrays) -> Finding:
     """Equal sum by sum, with the named things in them as numbers."""
     hidden = {e: Dummy(e.name, positive=True) for e in step.before.atoms(Named) if not e.indices}
-    if equal(step.before.xreplace(hidden), step.after.xreplace(hidden)):
+    before, after = (_flat(side.xreplace(hidden)) for side in (step.before, step.after))
+    if equal(before, after):
         return Proof.PROVED, "equal sum by sum"
     return Proof.REFUTED, "the sums differ"
+
+
+def _flat(e: Expr) -> Expr:
+    """What stands in expectations as products of sums without constant factors."""
+    return e.replace(Expectation, lambda inside: Expectation(spread(inside).expand()))
 
 
 def prove_sums_to_one(step: Step, arrays: Arrays) -> Finding:
     """A sum of all values of one sequence was put to 1, and the step says that it sums to 1."""
     of = step.certificate["of"]
-    if not isinstance(of, IndexSum) or of.summand != Term(of.summand.args[0], *of.bound):
+    part = of.summand if isinstance(of, IndexSum) else of
+    if not isinstance(part, Term | Entry) or _indices(part) != of.bound:
         return Proof.REFUTED, f"{of} is not the sum of a sequence"
-    stated = Assumption(Kind.SUMS_TO_ONE, (str(of.summand.args[0]),))
+    name = part.array.name if isinstance(part, Entry) else part.name
+    stated = Assumption(Kind.SUMS_TO_ONE, (name,))
     if stated not in step.assumptions:
         return Proof.REFUTED, f"the step does not record: {stated}"
     if of.ranges[0].lower != 1 or of not in step.before.atoms(IndexSum):
@@ -69,6 +78,10 @@ def prove_sums_to_one(step: Step, arrays: Arrays) -> Finding:
     if not equal(step.before.xreplace({of: Integer(1)}), step.after):
         return Proof.REFUTED, "more changed than this sum"
     return Proof.PROVED, f"by the assumption that {stated}"
+
+
+def _indices(part: Term | Entry) -> tuple[Basic, ...]:
+    return part.indices if isinstance(part, Entry) else tuple(part.args[1:])
 
 
 def prove_logarithms(step: Step, arrays: Arrays) -> Finding:

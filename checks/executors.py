@@ -54,7 +54,7 @@ def results(work: Sequence[Work], jobs: int = 1, executor: Executor | None = Non
     elif jobs == 1 or len(work) == 1:
         yield ((k, one.call(one.argument)) for k, one in enumerate(work))
     else:
-        with _one_thread_each():
+        with one_thread_each():
             local = _Local(work, jobs)
             try:
                 yield local.results()
@@ -99,7 +99,7 @@ class _Local:
         self.pool = ProcessPoolExecutor(
             min(jobs, len(work)),
             mp_context=get_context("spawn"),
-            initializer=_end_with,
+            initializer=end_with,
             initargs=(os.getpid(),),
         )
         with by_themselves():  # every process starts as work is handed in
@@ -128,7 +128,7 @@ class _Local:
         self.pool = None
 
 
-def _end_with(parent: int) -> None:
+def end_with(parent: int) -> None:
     """Let this process end soon after its parent has, which may have been killed."""
 
     def watch() -> None:
@@ -157,7 +157,7 @@ def by_themselves() -> Iterator[None]:
 
 
 @contextmanager
-def _one_thread_each() -> Iterator[None]:
+def one_thread_each() -> Iterator[None]:
     """Worker processes started here run their linear algebra on one thread."""
     before = {name: os.environ.get(name) for name in THREADS}
     os.environ.update(dict.fromkeys(THREADS, "1"))

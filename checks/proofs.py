@@ -17,9 +17,9 @@ from varlaw.checks import (
     numbers,
     orders,
     orthogonality,
-    partials,
     pointwise,
     radicals,
+    spectra,
 )
 from varlaw.checks.moment_proof import prove_moments
 from varlaw.checks.report import Proof, StepReport
@@ -49,7 +49,6 @@ CHECKERS: dict[str, Checker] = {
     "inequality": algebra.prove_inequality,
     "concentration": algebra.prove_concentration,
     "asymptotic": algebra.prove_asymptotic,
-    "written-out": gradients.prove_written_out,
     "exponent": orders.prove_exponent,
     "stable": orders.prove_stable,
     "radicals": radicals.prove_radicals,
@@ -59,8 +58,8 @@ CHECKERS: dict[str, Checker] = {
     "small": bounds.prove_small,
     "change-of-variable": bounds.prove_change_of_variable,
     "compounding": compounding.prove_compounding,
-    "gradient": partials.prove_gradient,
-    "vanishing": partials.prove_vanishing,
+    "gradient": gradients.prove_gradient,
+    "vanishing": gradients.prove_vanishing,
     "recurrence": induction.prove_recurrence,
     "telescoping-sum": induction.prove_telescoping_sum,
     "telescoping-product": induction.prove_telescoping_product,
@@ -79,11 +78,15 @@ CHECKERS: dict[str, Checker] = {
     "at-most-one": jensen.prove_at_most_one,
     "best-rate": jensen.prove_best_rate,
     "scale-out": derivatives.prove_scale_out,
-    "derivative": derivatives.prove_derivative,
     "first-below": depth.prove_first_below,
     "small-variance": depth.prove_small_variance,
     "slow-decay": depth.prove_slow_decay,
     "log-of-mean": depth.prove_log_of_mean,
+    "loop": spectra.prove_loop,
+    "trace-limits": spectra.prove_trace_limits,
+    "generating-function": spectra.prove_generating_function,
+    "branch-point": spectra.prove_branch_point,
+    "spectral-edge": spectra.prove_spectral_edge,
 }
 
 
@@ -104,6 +107,7 @@ RELATIONS = {
     "slow-decay": "~",
     "small": "~",
     "small-variance": "->",
+    "spectral-edge": "->",
     "stable": ">=",
     "upper-bound": "<=",
 }

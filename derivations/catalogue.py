@@ -91,9 +91,15 @@ class Law(Documented):
             entry.note,
             tuple(map(source, entry.sources)),
             entry.symbols,
-            COMMON.get(entry.family, ()),
+            (*self._inherited(), *COMMON.get(entry.family, ())),
             tuple(find(name).account() for name in entry.rests_on),
         )
+
+    def _inherited(self) -> tuple[str, ...]:
+        """The meanings given by the laws whose derivations this one goes on with."""
+        parents = [find(name) for name in self.entry.rests_on]
+        shared = [law for law in parents if law.derivation.start == self.derivation.start]
+        return tuple(t for law in shared for t in (*law.entry.symbols, *law._inherited()))
 
     @property
     def declared(self) -> tuple["Assumption", ...]:

@@ -42,6 +42,12 @@ t = positive("t")
             "what is averaged is the fans: the variance is the harmonic mean of 1/m and 1/n",
             "harmonic mean of 1/m and 1/n = 2/(m + n)",
         ),
+        (
+            "weights have to serve both passes, so everybody averages the fans",
+            "one fan serves as well: what the other pass picks up telescopes to the "
+            "ratio of the end widths",
+            "He et al. take 2/m alone; libraries call it fan_in",
+        ),
     ),
 )
 def xavier() -> Derivation:

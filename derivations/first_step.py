@@ -13,9 +13,8 @@ from varlaw.symbolic.declarations import (
     random_variable,
 )
 from varlaw.symbolic.derivation import Derivation, derive
-from varlaw.symbolic.partials import Gradient
 from varlaw.symbolic.sequences import named
-from varlaw.symbolic.terms import Expectation, Sum
+from varlaw.symbolic.terms import Expectation, Slope, Sum
 
 d, n, l, m, N = dimensions("d n l m N")  # noqa: E741
 i, j, k, r = indices("i j k r")
@@ -82,7 +81,7 @@ def fixup() -> Derivation:
 
 def parameters(y: Expr, *factors: Entry) -> Expr:
     """The sum of squared derivatives by scalar parameters, in expectation."""
-    return Add(*(Expectation(Gradient(y, by) ** 2) for by in factors))
+    return Add(*(Expectation(Slope(y, by) ** 2) for by in factors))
 
 
 @law(

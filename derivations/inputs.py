@@ -17,9 +17,8 @@ from varlaw.symbolic.declarations import (
     random_variable,
 )
 from varlaw.symbolic.derivation import Derivation, derive
-from varlaw.symbolic.partials import Gradient
 from varlaw.symbolic.sequences import Term, named
-from varlaw.symbolic.terms import Expectation, Sum, Variance, indicator
+from varlaw.symbolic.terms import Expectation, Slope, Sum, Variance, indicator
 
 d, n, r = dimensions("d n r")
 i, j, k = indices("i j k")
@@ -116,7 +115,11 @@ def rotary_positions() -> Derivation:
     regime="at initialisation; exact for a gate and a value that are independent given the input",
     sources=("shazeer2020",),
     usual=("f: zero mean", "b: Gaussian"),
-    symbols=("f: the output of the gate's activation", "b: the value that it gates"),
+    symbols=(
+        "f: the output of the gate's activation, of second moment v",
+        "b: the value that it gates, of second moment u2",
+        "v, u2: E[f^2] and E[b^2]",
+    ),
     note="Given the input, independent weights make gate and value independent; over inputs of one "
     "length, as behind a Norm, so they are altogether.",
     pitfalls=(
@@ -282,7 +285,7 @@ def lora() -> Derivation:
     y = named("y", x[i] + Sum(h * b[j, i], (j, 1, r)), i)
     index, out = indices("l m")
     return (
-        derive(Expectation(Sum(p[i] * Gradient(y, b[index, out]), (i, 1, d)) ** 2))
+        derive(Expectation(Sum(p[i] * Slope(y, b[index, out]), (i, 1, d)) ** 2))
         .by("chain-rule unfold expand linearity independence")
         .by("kronecker", array="a")
         .by("collapse identical count")

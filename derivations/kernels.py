@@ -132,7 +132,7 @@ def ntk_two_layer() -> Derivation:
     f, g = (network(a, w, *names) for names in ("fxz", "gyk"))
     readout, hidden = (Slope(f, weight) * Slope(g, weight) for weight in weights)
     return derive(Expectation(Sum(readout, (j, 1, n)) + Sum(hidden, (i, 1, m), (j, 1, n)))).by(
-        "partial linearity constants independence identical"
+        "chain-rule linearity constants independence identical"
     )
 
 

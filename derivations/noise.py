@@ -183,9 +183,10 @@ def sample_variance() -> Derivation:
     name="sample-mean",
     family="sampling",
     title="The mean of n weights has variance s2/n",
-    regime="exact",
+    regime="exact; whatever their mean",
     sources=("johnson1994",),
-    symbols=("a: the mean of n weights", "s2: their variance"),
+    usual=("w: zero mean", "w: Gaussian"),
+    symbols=("a: the mean of n weights", "w: the weights", "s2: their variance"),
     pitfalls=(
         (
             "a matrix of centred weights has mean 0",
@@ -195,8 +196,8 @@ def sample_variance() -> Derivation:
     ),
 )
 def sample_mean() -> Derivation:
-    w = random_array("w", mean=0, second_moment=s2)
+    w = random_array("w", variance=s2)
     a = named("a", Sum(w[i], (i, 1, n)) / n)
     return derive(Variance(a)).by(
-        "moments unfold expand linearity constants coincidence identical count"
+        "moments unfold expand linearity constants coincidence independence identical count algebra"
     )

@@ -66,7 +66,7 @@ def norm_scale_invariance() -> Derivation:
 )
 def norm_radial_gradient() -> Derivation:
     z = entries("z")
-    return derive(Slope(loss(lambda k: c * z[k]), c)).by("differentiate scale-out")
+    return derive(Slope(loss(lambda k: c * z[k]), c)).by("chain-rule scale-out")
 
 
 @law(
@@ -95,7 +95,7 @@ def norm_weight_gradient() -> Derivation:
     z, y = entries("z"), entries("y")
     return (
         derive(Slope(loss(lambda k: c * z[k] + s * y[k]), s))
-        .by("differentiate")
+        .by("chain-rule")
         .by("equal", to=Term("D", s), because="the slope in the direction V, as D_s")
         .by("substitute", values={s: Integer(0)}, because=ORIGIN)
         .by("scale-out")
@@ -121,7 +121,7 @@ def norm_input_gradient() -> Derivation:
     z, y = entries("z"), entries("y")
     return (
         derive(Slope(loss(lambda k: c * z[k] + s * c * y[k]), s))
-        .by("differentiate")
+        .by("chain-rule")
         .by("equal", to=Term("D", s), because="the slope in the direction e, as D_s")
         .by("substitute", values={s: Integer(0)}, because=ORIGIN)
         .by("scale-out")

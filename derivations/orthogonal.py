@@ -36,7 +36,8 @@ def weights(symmetric: bool = False) -> RandomArray:
     pitfalls=(
         (
             "so a wide random matrix is nearly orthogonal",
-            "entry by entry, but not as a map: its singular values spread from 0 to 2 if square",
+            "entry by entry, but not as a map: its singular values spread from 0 to 2 if square "
+            "(iid-edge)",
             "largest singular value 2, not 1",
         ),
     ),

@@ -67,7 +67,7 @@ def ntk_sgd_rate() -> Derivation:
     z, u = layer("z", "u", ONE)
     return (
         derive(eta * Slope(y, w) / sqrt(m) / Slope(z, u))
-        .by("partial")
+        .by("chain-rule")
         .by("equal", to=s, because="the standard rate that makes the same step: s slope = step")
     )
 
@@ -93,7 +93,7 @@ def ntk_adam_rate() -> Derivation:
     ours, standard = p * Slope(y, w), p * Slope(z, u)
     return (
         derive(eta * (ours / sqrt(ours**2)) / sqrt(m) / (standard / sqrt(standard**2)))
-        .by("partial")
+        .by("chain-rule")
         .by("equal", to=s, because="the standard rate that makes the same step: s sign = step")
     )
 
@@ -112,7 +112,9 @@ def weight_gradient() -> Derivation:
     g = random_array("g", second_moment=v, independent=False)
     w = random_array("w")
     y = named("y", Sum(x[i] * w[i, j], (i, 1, m)), j)
-    return derive(Expectation((g[j] * Slope(y, w[i, j])) ** 2)).by("independence partial identical")
+    return derive(Expectation((g[j] * Slope(y, w[i, j])) ** 2)).by(
+        "independence chain-rule identical"
+    )
 
 
 @law(
@@ -132,7 +134,9 @@ def ntk_weight_gradient() -> Derivation:
     y, w = layer("y", "w", 1 / sqrt(m))
     z, u = layer("z", "u", ONE)
     standard = named("D", weight_gradient.derivation.end)
-    return derive(standard * (Slope(y, w) / Slope(z, u)) ** 2).by("partial").by("earlier", name="D")
+    return (
+        derive(standard * (Slope(y, w) / Slope(z, u)) ** 2).by("chain-rule").by("earlier", name="D")
+    )
 
 
 @law(

@@ -128,6 +128,14 @@ def weights() -> tuple[Expr, Expr, IndexSum]:
     rests_on=("post-norm-decay",),
     note="Measured branch variances are far below 1: the divisors sqrt(1 + s2) of BERT are near "
     "1.005 to 1.046, not sqrt(2).",
+    pitfalls=(
+        (
+            "Norm behind the sum divides by sqrt(2)",
+            "by sqrt(1 + s2 + 2 rho s), which is sqrt(2) only for uncorrelated "
+            "branches of variance 1",
+            "1.005 to 1.046 in BERT at its initial weights",
+        ),
+    ),
 )
 def post_norm_unit() -> Derivation:
     return post_norm_decay.derivation.by("substitute", values={s2: Integer(1)})
@@ -187,6 +195,14 @@ def post_norm_layernorm() -> Derivation:
     rests_on=("post-norm-decay",),
     symbols=("v_t: E of the squared gradient after t pull-backs, v_0 at the output",),
     note="At g = s2 the factor is 1: the whole gradient stays, only the identity path vanishes.",
+    pitfalls=(
+        (
+            "Post-Norm makes gradients vanish, since x_0 keeps only 2^(-l/2)",
+            "that is one path; the sum over all paths keeps the second moment where "
+            "branches have equal gains forward and backward",
+            "factor (1 + 1)/(1 + 1) = 1 per layer; of it 2^-24 on the identity path of 24 layers",
+        ),
+    ),
 )
 def post_norm_gradient() -> Derivation:
     scale = named("a", post_norm_decay.derivation.after("identical").expand().coeff(stream()[0][t]))
@@ -218,6 +234,14 @@ def backward_stream(scale: Expr, gain: Expr = g) -> Named:
     usual=("F independent of x", "x: zero mean", "F: zero mean"),
     symbols=("v_t: the variance of the stream after t layers",),
     note="At unit branches the variance is 1 + l and the std grows like sqrt(l).",
+    pitfalls=(
+        (
+            "normalisation keeps a residual network from growing",
+            "in front of a branch it does not touch the stream; behind the sum "
+            "(Post-Norm) it stops the growth",
+            "1 + l at unit branches, against 1",
+        ),
+    ),
 )
 def pre_norm_growth() -> Derivation:
     x = random_variable("x", variance=Term("v", t))

@@ -1,9 +1,10 @@
 """How weights are sampled: normal and uniform laws, and the default of a library."""
 
-from sympy import Expr, Integral, Symbol, sqrt
+from sympy import Expr, Integer, Integral, Symbol, sqrt
 
 from varlaw.derivations.catalogue import law
 from varlaw.derivations.forward import he_leaky, i, inputs, j, m, pre_activation, q, s2
+from varlaw.derivations.softmax import largest
 from varlaw.symbolic.activations import relu
 from varlaw.symbolic.declarations import positive, random_array
 from varlaw.symbolic.derivation import Derivation, derive
@@ -263,3 +264,29 @@ def pytorch_relu_factor() -> Derivation:
             because="the default of the weights",
         )
     )
+
+
+@law(
+    name="largest-weight",
+    family="sampling",
+    title="The largest of 256 x 256 normal weights lies 4.29 standard deviations out on average",
+    regime="exact for independent normal weights; 0.0858 at a standard deviation of 0.02",
+    sources=("boucheron2013",),
+    rests_on=("softmax-largest",),
+    symbols=("M: the expected largest of 65536 weights", "z: a weight, in standard deviations"),
+    pitfalls=(
+        (
+            "the largest of n weights is sqrt(2 log n) standard deviations",
+            "that is an upper bound, which is approached slowly",
+            "4.71 at n = 65536, where the mean is 4.29",
+        ),
+        (
+            "weights beyond four standard deviations show a bug",
+            "among 65536 normal weights four lie beyond, on average; truncated ones have none",
+            "erfc(4/sqrt(2)) 65536 = 4.15",
+        ),
+    ),
+)
+def largest_weight() -> Derivation:
+    z, _, weight = largest(Integer(256**2), Integer(1))
+    return derive(named("M", Expectation(weight * z))).by("earlier").by("digits", places=10)

@@ -38,7 +38,7 @@ def neuron(name: str = "y", scale: Expr = ONE) -> tuple[Named, Expr]:
 )
 def scale_invariant_gradient() -> Derivation:
     y, weight = neuron()
-    return derive(Sum(weight * Slope(y, weight), (i, 1, n))).by("partial sums")
+    return derive(Sum(weight * Slope(y, weight), (i, 1, n))).by("chain-rule sums")
 
 
 @law(
@@ -65,7 +65,7 @@ def scale_invariant_gradient() -> Derivation:
 def scale_invariant_norm() -> Derivation:
     y, weight = neuron()
     moved = weight - eta * p * Slope(y, weight)
-    return derive(Sum(moved**2, (i, 1, n))).by("partial sums").by("algebra", form="factor")
+    return derive(Sum(moved**2, (i, 1, n))).by("chain-rule sums").by("algebra", form="factor")
 
 
 @law(
@@ -92,7 +92,7 @@ def scale_invariant_norm() -> Derivation:
 def scale_invariant_rate() -> Derivation:
     y, weight = neuron()
     longer, _ = neuron("z", c)
-    return derive(Slope(longer, weight) / c / Slope(y, weight)).by("partial sums")
+    return derive(Slope(longer, weight) / c / Slope(y, weight)).by("chain-rule sums")
 
 
 @law(

@@ -101,6 +101,13 @@ def block_stream() -> Derivation:
     regime="exact, for Pre-Norm branches uncorrelated with the stream and with one another",
     sources=("radford2019",),
     rests_on=("block-stream", "residual-scaling"),
+    pitfalls=(
+        (
+            "GPT-2 scales by 1/sqrt(N) with N its number of layers",
+            "N counts residual branches, two in each block",
+            "0.02/sqrt(24) = 0.0040825 for 12 blocks, not 0.02/sqrt(12) = 0.0057735",
+        ),
+    ),
 )
 def block_scaling() -> Derivation:
     return block_stream.derivation.by(
@@ -204,6 +211,14 @@ def gpt2(chain: Derivation) -> Derivation:
     rests_on=("block-scaling", "gpt2-attention", "gpt2-feed-forward"),
     note="Later tokens average values over positions, which makes their attention branch smaller. "
     "With positions of std 0.01 (gpt2-embeddings) the stream is 0.0003 less.",
+    pitfalls=(
+        (
+            "with the scaling the variance of the stream stays constant over the depth",
+            "what all branches add stays the same at any depth; along the way the "
+            "stream still grows",
+            "from 0.0008 to 0.1134, 142 times as much",
+        ),
+    ),
 )
 def gpt2_stream() -> Derivation:
     return gpt2(block_scaling.derivation).by("digits", places=13)

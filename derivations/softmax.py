@@ -53,7 +53,8 @@ def attention_output() -> Derivation:
     regime="at initialisation, exactly; values independent of the weights; 0 < rho < 1",
     sources=("noci2022",),
     symbols=(
-        "c: what all values have in common; it passes, since the weights sum to 1",
+        "p: the weights",
+        "c: what all values have in common",
         "u: what each value has alone: v_i = sqrt(rho) c + sqrt(1 - rho) u_i",
     ),
     usual=("p: independent entries", "u: Gaussian", "c: Gaussian"),
@@ -69,10 +70,13 @@ def attention_output_correlated() -> Derivation:
     p = random_array("p", independent=False)
     u = random_array("u", mean=0, variance=1)
     shared = random_variable("c", mean=0, variance=1)
-    output = named("o", sqrt(rho) * shared + sqrt(1 - rho) * Sum(p[i] * u[i], (i, 1, n)))
+    value = sqrt(rho) * shared + sqrt(1 - rho) * u[i]
+    output = named("o", Sum(p[i] * value, (i, 1, n)))
     return (
         derive(Expectation(output**2))
-        .by("unfold expand linearity constants independence")
+        .by("unfold out-of-sums")
+        .by("sums-to-one", of=Sum(p[i], (i, 1, n)))
+        .by("expand linearity constants independence")
         .by("kronecker", array="u")
         .by("collapse identical count")
     )
@@ -86,7 +90,7 @@ def attention_output_correlated() -> Derivation:
     sources=("noci2022",),
     symbols=(
         "t: the position; it attends to the t tokens up to itself",
-        "c: what all values have in common; it passes, since the weights sum to 1",
+        "c: what all values have in common",
         "u: what each value has alone: v_i = sqrt(rho) c + sqrt(1 - rho) u_i",
     ),
     usual=("u: Gaussian", "c: Gaussian"),
@@ -101,7 +105,8 @@ def attention_output_correlated() -> Derivation:
 def attention_causal() -> Derivation:
     u = random_array("u", mean=0, variance=1)
     shared = random_variable("c", mean=0, variance=1)
-    output = named("o", sqrt(rho) * shared + sqrt(1 - rho) * Sum(u[i], (i, 1, t)) / t)
+    value = sqrt(rho) * shared + sqrt(1 - rho) * u[i]
+    output = named("o", Sum(value / t, (i, 1, t)))
     return (
         derive(Expectation(output**2))
         .by("unfold expand linearity constants independence")
@@ -159,6 +164,14 @@ def softmax_jacobian_uniform() -> Derivation:
     sources=("noci2022",),
     rests_on=("softmax-jacobian",),
     usual=("p: independent entries", "g: Gaussian"),
+    pitfalls=(
+        (
+            "without the factor 1/sqrt(d) the gradient at the queries vanishes",
+            "at usual widths it is far larger, about d E|J|^2 per query; it vanishes only as "
+            "d grows without bound",
+            "d = 64, n = 128: 4.83 unscaled, 0.0187 scaled",
+        ),
+    ),
 )
 def softmax_gradient() -> Derivation:
     p = random_array("p", independent=False)

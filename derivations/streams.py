@@ -168,6 +168,11 @@ def deepnorm_identity_weight() -> Derivation:
             "a decoder block with cross-attention has three sub-layers",
             "M = 6: alpha 2.0598, 1/beta 2.9130",
         ),
+        (
+            "0.87 and 1/1.15 are two different constants for the encoder",
+            "one is the other rounded",
+            "1/1.15 = 0.86957, 0.05 % below 0.87",
+        ),
     ),
 )
 def deepnorm_decoder() -> Derivation:

@@ -13,9 +13,8 @@ from varlaw.symbolic.declarations import (
     random_variable,
 )
 from varlaw.symbolic.derivation import Derivation, derive
-from varlaw.symbolic.partials import Gradient
 from varlaw.symbolic.sequences import Named, Term, named
-from varlaw.symbolic.terms import Expectation, Sum
+from varlaw.symbolic.terms import Expectation, Slope, Sum
 
 d, n, l = dimensions("d n l")  # noqa: E741
 i, j, k, r = indices("i j k r")
@@ -35,7 +34,7 @@ def block(activation: type, first: Expr, last: Expr) -> tuple[Named, RandomArray
 def pulled_back(y: Expr, by: Entry) -> Expr:
     """The derivative of the loss by a weight, from that by y: the chain rule."""
     p = random_array("p", second_moment=g, independent=False)
-    return Sum(p[i] * Gradient(y, by), (i, 1, d))
+    return Sum(p[i] * Slope(y, by), (i, 1, d))
 
 
 @law(

@@ -1,31 +1,32 @@
 """Blocks on the command line: `varlaw explore`."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 from sympy import Expr
 
-from varlaw.console import Exit
-from varlaw.explored import Depth, Exploration
+from varlaw.explored import Exploration
 from varlaw.symbolic.blocks.block import Block, Sequential, start
+from varlaw.symbolic.blocks.depth import Depth, depth
 from varlaw.symbolic.blocks.reader import read_block
 from varlaw.symbolic.blocks.recurrence import Growth
 from varlaw.symbolic.blocks.repeat import Repeat
-from varlaw.symbolic.blocks.roots import fixed_points
-from varlaw.symbolic.blocks.solve import KEEPS, solve
+from varlaw.symbolic.blocks.solve import KEEPS, bounded_from, losses
+from varlaw.symbolic.blocks.solve import solve as solved_for
 from varlaw.symbolic.blocks.state import ONE, BlockError, Gradient, State
-from varlaw.symbolic.blocks.written import with_values, written
+from varlaw.symbolic.blocks.written import with_values
 from varlaw.symbolic.gaussian.decimals import Enclosed
 from varlaw.symbolic.language import Text, read
 from varlaw.symbolic.language_text import typed
 
 if TYPE_CHECKING:
     from varlaw.checks.blocks.verdicts import Judged
-    from varlaw.symbolic.printers.blocks import Told
 
 DIGITS = 12
+PHASE = ("chi", "q", "limit", "rate", "length")
 STABLE = {True: "stable", False: "not stable", None: "stability not known"}
 
 
@@ -35,7 +36,7 @@ def answer(blocks: str, *, name: str = "", **options: Any) -> Exploration:
     Of a named variant among others it is none that there is no solution.
     """
     try:
-        found = explore(_source(blocks), **options)
+        found = explore(source(blocks), **options)
     except ValueError as error:
         raise click.UsageError(f"{name}: {error}" if name else str(error)) from error
     reasons = [value for value in found.solved.values() if isinstance(value, str)]
@@ -78,15 +79,21 @@ def explore(
     ]
     state = start(*given)
     out, (gradient, why) = block.forward(state), _backward(block, state)
-    depth = _depth(block, state)
+    deep = _depth(block, state)
     solved = _solved(block, solve, state) if solve else {}
+    bounds = _bounds(block, solve, state) if solve else {}
+    made = _losses(block, solve, state) if solve else {}
     measured = _measured(block, state, measuring) if measure else {}
-    return Exploration(block, state, out, gradient, why, depth, solve, solved, measured)
+    if bounds and all(isinstance(value, str) for value in solved.values()):
+        solved = {}
+    return Exploration(
+        block, state, out, gradient, why, deep, solve, solved, bounds, made, measured
+    )
 
 
-def _source(text: str) -> str:
+def source(text: str) -> str:
     """The text of a file, if there is one of that name; else the text."""
-    if not _is_file(text):
+    if not is_file(text):
         return text
     try:
         return Path(text).read_text(encoding="utf-8")
@@ -94,7 +101,7 @@ def _source(text: str) -> str:
         raise BlockError(f"{text} is not a text in UTF-8") from None
 
 
-def _is_file(text: str) -> bool:
+def is_file(text: str) -> bool:
     try:
         return Path(text).is_file()
     except (OSError, ValueError):
@@ -119,21 +126,7 @@ def _depth(block: Block, state: State) -> Depth | None:
         state = part.forward(state)
     if repeated is None:
         return None
-    path = repeated.recurrence(entering)
-    try:
-        backward = repeated.product(entering).growth
-    except BlockError:
-        backward = Growth("")
-    forward, backward = (_in(growth, repeated.depth) for growth in (path.growth, backward))
-    numeric = path.linear is None and not path.step.free_symbols - {path.variable}
-    points = list(fixed_points(path.step, path.variable).found) if numeric else []
-    return Depth(forward, backward, points)
-
-
-def _in(growth: Growth, depth: Expr) -> Growth:
-    """The class of growth; not known where its rate depends on the depth itself."""
-    rate = growth.rate
-    return growth if rate is None or not rate.has(*depth.free_symbols) else Growth("")
+    return depth(repeated, entering)
 
 
 def _solved(block: Block, unknown: str, state: State) -> dict[str, Expr | str]:
@@ -143,10 +136,27 @@ def _solved(block: Block, unknown: str, state: State) -> dict[str, Expr | str]:
     found: dict[str, Expr | str] = {}
     for keep in KEEPS:
         try:
-            found[keep] = solve(block, unknown, keep, state)
+            found[keep] = solved_for(block, unknown, keep, state)
         except BlockError as error:
             found[keep] = str(error)
     return found
+
+
+def _bounds(block: Block, unknown: str, state: State) -> dict[str, Expr]:
+    """The least exponents of the depth that keep each side bounded."""
+    found = {}
+    for side in ("forward", "backward"):
+        with suppress(BlockError):
+            found[side] = bounded_from(block, unknown, side, state)
+    return found
+
+
+def _losses(block: Block, unknown: str, state: State) -> dict[str, Expr]:
+    """What each compromise makes least, where that is known."""
+    try:
+        return losses(block, unknown, state)
+    except BlockError:
+        return {}
 
 
 def _measured(block: Block, state: State, measuring: Mapping[str, Any]) -> "dict[str, Judged]":
@@ -161,59 +171,22 @@ def _decimal(value: Expr) -> float | None:
     return float(found) if found.is_Float or found.is_Integer or found.is_Rational else None
 
 
-def named(blocks: Sequence[str], variants: Mapping[str, str]) -> dict[str, str]:
-    """Texts or files by name: files by their stem, texts by themselves. Raises usage errors."""
-    found: dict[str, str] = {}
-    for text in blocks:
-        name = Path(text).stem if _is_file(text) else text
-        if name in found:
-            raise click.UsageError(f"two variants are called {name!r}: name them by --compare")
-        found[name] = text
-    if clash := found.keys() & variants.keys():
-        raise click.UsageError(f"two variants are called {min(clash)!r}")
-    return found | dict(variants)
-
-
-def exit_code(*found: Exploration) -> Exit:
-    """What the command exits with: by the worst verdict, if anything was measured."""
-    verdicts = {str(one.verdict) for each in found for one in each.measured.values()}
-    if "refuted" in verdicts:
-        return Exit.REFUTED
-    return Exit.UNDECIDED if "undecided" in verdicts else Exit.WELL
-
-
-def document(found: Exploration, form: str) -> str:
-    """The answer as text, LaTeX or Markdown, without a line break at its end."""
-    try:
-        if form == "latex":
-            return found.latex().rstrip("\n")
-        return found.markdown().rstrip("\n") if form == "markdown" else text(found)
-    except BlockError as error:
-        raise click.UsageError(str(error)) from error
-
-
-def code(found: Exploration, library: str, keep: str) -> str:
-    """The initialisation as code, without a line break at its end, or a usage error."""
-    try:
-        return found.initialisation(library, keep).rstrip("\n")
-    except BlockError as error:
-        raise click.UsageError(str(error)) from error
-
-
 def text(found: Exploration) -> str:
     """Forward, backward, depth, what was solved and what was measured."""
     lines = [f"forward   {_side(found.forward.second_moment)}"]
     if found.forward.mean != 0:
-        lines.append(f"  mean    {typed(found.forward.mean)} (wide limit: of Gaussian features)")
+        lines.append(f"  mean    {typed(found.forward.mean)} ({found.forward.mean_regime})")
     if found.forward.product is not None:
         lines.append(f"  correlation  {typed(found.forward.correlation)}")
     if found.depth is not None:
         lines.append(f"  growth  {found.depth.forward}")
         lines += [
             f"  fixed point  {p.value.digits}, slope {_digits(p.slope)}, {STABLE[p.stable]}"
-            for p in found.depth.points
+            for p in (found.depth.points.found if found.depth.points else [])
         ]
     lines.append(f"  regime  {found.forward.regime}")
+    if found.depth is not None:
+        lines += _depth_lines(found.depth)
     if found.backward is None:
         lines.append(f"backward  not known: {found.why}")
     else:
@@ -223,32 +196,30 @@ def text(found: Exploration) -> str:
         lines.append(f"  regime  {found.backward.regime}")
     for keep, value in found.solved.items():
         told = value if isinstance(value, str) else f"{found.unknown} = {typed(value)}"
+        if not isinstance(value, str) and keep in found.losses:
+            told += f", the least mean of {typed(found.losses[keep])} of both ratios r"
         lines.append(f"solved, {keep}: {told}")
+    lines += [
+        f"bounded in depth, {side}: {found.unknown} >= {typed(value)}"
+        for side, value in found.bounds.items()
+    ]
     lines += [f"measured, {name}: {one}" for name, one in found.measured.items()]
     return "\n".join(lines)
 
 
-def told(found: Exploration) -> "Told":
-    """The derivation block by block, with growth and regime."""
-    from varlaw.symbolic.blocks.derivation import Derivation
-    from varlaw.symbolic.printers.blocks import Told
-
-    facts: dict[str, list[tuple[str, str]]] = {"forward": [], "backward": []}
-    if found.depth is not None:
-        for side, growth in (("forward", found.depth.forward), ("backward", found.depth.backward)):
-            if side == "forward" or found.backward is not None:
-                facts[side].append(("Growth", str(growth)))
-    facts["forward"].append(("Regime", str(found.forward.regime)))
-    known = found.backward is not None
-    last = ("Regime", str(found.backward.regime)) if found.backward else ("Not known", found.why)
-    facts["backward"].append(last)
-    for keep, value in found.solved.items():
-        side = keep if keep in facts else "backward" if known else "forward"
-        text = value if isinstance(value, str) else f"{found.unknown} = {typed(value)}"
-        facts[side].append((f"Solved, {keep}", text))
-    for name, one in found.measured.items():
-        facts[name if name in facts else "forward"].append((f"Measured, {name}", str(one)))
-    return Told(written(found.block), Derivation(found.block, found.state), facts)
+def _depth_lines(depth: Depth) -> list[str]:
+    """Correlation, phases, and what there is by layer, where it is known."""
+    lines = []
+    if depth.correlation.kind:
+        lines.append(f"  correlation in depth  {depth.correlation}")
+    for phase in depth.phases:
+        known = {key: value for key in PHASE if (value := getattr(phase, key)) is not None}
+        told = ", ".join(f"{key} {typed(value)}" for key, value in known.items())
+        lines.append(f"  phase  {phase.name or 'not known'}: {told}")
+    for name in ("ratio", "share"):
+        if (value := getattr(depth, name)) is not None:
+            lines.append(f"  {name} after l layers  {typed(value)}")
+    return lines
 
 
 def _side(value: Expr) -> str:
@@ -258,7 +229,7 @@ def _side(value: Expr) -> str:
 
 def record(found: Exploration) -> Mapping[str, Any]:
     """The answer as a record; `backward` holds `null` where it is not known."""
-    out, gradient, depth = found.forward, found.backward, found.depth
+    out, gradient, deep = found.forward, found.backward, found.depth
     return {
         "schema": "varlaw.explore",
         "version": 1,
@@ -267,23 +238,29 @@ def record(found: Exploration) -> Mapping[str, Any]:
             "value": _decimal(out.second_moment),
             "mean": typed(out.mean),
             "correlation": None if out.product is None else typed(out.correlation),
-            **_growth(depth.forward if depth else None),
+            **_growth(deep.forward if deep else None),
             "fixed_points": [
                 {"value": p.value.digits, "slope": _digits(p.slope), "stable": p.stable}
-                for p in (depth.points if depth else [])
+                for p in (deep.points.found if deep and deep.points else [])
             ],
+            "fixed_points_complete": deep.points.complete if deep and deep.points else None,
             "regime": str(out.regime),
+            "regimes": _regimes(out),
         },
         "backward": {
             "second_moment": None if gradient is None else typed(gradient.second_moment),
             "value": None if gradient is None else _decimal(gradient.second_moment),
-            **_growth(depth.backward if depth and gradient else None),
+            **_growth(deep.backward if deep and gradient else None),
             "regime": None if gradient is None else str(gradient.regime),
+            "regimes": None if gradient is None else _regimes(gradient),
             "why": found.why,
         },
+        "depth": None if deep is None else _depth_record(deep),
         "solved": {
             "name": found.unknown,
             **{keep: _solution(found.solved.get(keep)) for keep in KEEPS},
+            "bounded": {side: _text(found.bounds.get(side)) for side in ("forward", "backward")},
+            "losses": {keep: typed(loss) for keep, loss in found.losses.items()},
         },
         "measured": {
             side: None if (one := found.measured.get(side)) is None else one.record()
@@ -303,9 +280,35 @@ def _digits(value: Enclosed | None) -> str | None:
 def _growth(growth: Growth | None) -> dict[str, str | None]:
     """The class of growth with its rate and limit; null without depth, or where not known."""
     if growth is None:
-        return {"growth": None, "rate": None, "limit": None}
+        return {"growth": None, "rate": None, "limit": None, "asymptotic": None}
     return {
         "growth": growth.kind or None,
         "rate": None if growth.rate is None else typed(growth.rate),
         "limit": None if growth.limit is None else typed(growth.limit),
+        "asymptotic": None if growth.asymptotic is None else typed(growth.asymptotic),
     }
+
+
+def _regimes(flow: State | Gradient) -> dict[str, str | None]:
+    """What each number rests on; null for one that is not followed."""
+    return {
+        name: None if getattr(flow, name) is None else str(regime)
+        for name, regime in flow.regimes.items()
+    }
+
+
+def _depth_record(depth: Depth) -> dict[str, Any]:
+    """Correlation, phases, and what there is by layer."""
+    return {
+        "correlation": _growth(depth.correlation),
+        "phases": [
+            {"phase": phase.name or None, **{key: _text(getattr(phase, key)) for key in PHASE}}
+            for phase in depth.phases
+        ],
+        "ratio": _text(depth.ratio),
+        "share": _text(depth.share),
+    }
+
+
+def _text(value: Expr | None) -> str | None:
+    return None if value is None else typed(value)

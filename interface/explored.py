@@ -7,23 +7,14 @@ from typing import TYPE_CHECKING, Any
 from sympy import Expr
 
 from varlaw.symbolic.blocks.block import Block
+from varlaw.symbolic.blocks.depth import Depth
 from varlaw.symbolic.blocks.recurrence import Growth
-from varlaw.symbolic.blocks.roots import FixedPoint
 from varlaw.symbolic.blocks.state import BlockError, Gradient, Regime, State
 from varlaw.symbolic.blocks.written import with_values
 from varlaw.symbolic.language import Text
 
 if TYPE_CHECKING:
     from varlaw.checks.blocks.verdicts import Judged
-
-
-@dataclass(frozen=True)
-class Depth:
-    """How the second moment goes through the repeated block, if there is one only."""
-
-    forward: Growth
-    backward: Growth
-    points: list[FixedPoint]
 
 
 @dataclass(frozen=True, repr=False)
@@ -34,7 +25,8 @@ class Exploration:
     gradient in one entry of the input for one of second moment 1 at the output, None where it is
     not covered, and `why` says what keeps it from being known. `solved` has the values of the
     parameter `unknown` that keep second moments ("forward", "backward", and the "arithmetic" and
-    "geometric" mean of both), or why there is none; `measured` what a simulation found.
+    "geometric" mean of both), or why there is none; `measured` what a simulation found. `bounds`
+    are the least exponents of the depth that keep a side bounded, `losses` what means make least.
     """
 
     block: Block
@@ -45,6 +37,8 @@ class Exploration:
     depth: Depth | None
     unknown: str | None
     solved: Mapping[str, Expr | str]
+    bounds: Mapping[str, Expr]
+    losses: Mapping[str, Expr]
     measured: "Mapping[str, Judged]"
 
     @property
@@ -90,14 +84,14 @@ class Exploration:
 
     def latex(self, *, standalone: bool = True) -> str:
         """The derivation block by block, as a document that compiles or a piece of one."""
-        from varlaw.exploration import told
+        from varlaw.explore_documents import told
         from varlaw.symbolic.printers.blocks import latex
 
         return latex(told(self), standalone=standalone)
 
     def markdown(self) -> str:
         """The derivation block by block, as Markdown with formulas between dollars."""
-        from varlaw.exploration import told
+        from varlaw.explore_documents import told
         from varlaw.symbolic.printers.blocks import markdown
 
         return markdown(told(self))
@@ -119,7 +113,7 @@ class Exploration:
 
         if self.unknown is None:
             return initialisation(self.block, library)
-        value = self.solved[keep]
+        value = self.solved.get(keep, "nothing was solved")
         if isinstance(value, str):
             raise BlockError(value)
         return initialisation(with_values(self.block, {self.unknown: value}), library)

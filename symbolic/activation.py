@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any
 
-from sympy import Dummy, Expr, Function
+from sympy import Abs, Dummy, Expr, Function, Heaviside, Max, Min, sign
 
-from varlaw.symbolic.terms import indicator
+from varlaw.symbolic.terms import Indicator, indicator
 
 Parts = tuple[tuple[Expr, Expr], ...]
 
@@ -15,8 +15,9 @@ class Activation(Function):
     """Base of the activations.
 
     `parts(z, *parameters)` gives the function as (start, expression) pairs, each expression
-    holding from its start to the next one; the first start is minus infinity. The value at a start
-    itself is never needed, since a pre-activation has no probability there. `parity` is "odd",
+    holding from its start to the next one; the first start is minus infinity. A start itself
+    belongs to the part below, or to the part above if its position is in `from_above`: that counts
+    where the argument rests there, as in step(relu(x)), and follows PyTorch. `parity` is "odd",
     "even" or None, `homogeneity` the degree k with f(c z) = c^k f(z) for c > 0, `known` the names
     under which libraries have it.
     """
@@ -27,6 +28,7 @@ class Activation(Function):
     defaults: tuple[Expr, ...] = ()
     parity: str | None = None
     homogeneity: int | None = None
+    from_above: tuple[int, ...] = ()
     known: Mapping[str, str] = {}
 
     @staticmethod
@@ -43,6 +45,19 @@ class Activation(Function):
     def kinks(self) -> tuple[Expr, ...]:
         """Where one part ends and the next begins."""
         return tuple(start for start, _ in self.written_out[1:])
+
+    def at(self, z: Expr) -> Expr:
+        """The part that holds at a number, for the parameters of this function."""
+        parts = self.func(z, *self.args[1:]).written_out
+        chosen = parts[0][1]
+        for position, (start, part) in enumerate(parts[1:]):
+            if z > start or (z == start and position in self.from_above):
+                chosen = part
+        return chosen
+
+    def _eval_evalf(self, precision: int) -> Expr | None:
+        z = self.args[0]
+        return self.at(z)._evalf(precision) if z.is_number and z.is_real else None
 
     def jumps(self, order: int = 0) -> tuple[Expr, ...]:
         """Where the derivative of that order jumps, or is not known not to; 0: the function."""
@@ -63,3 +78,6 @@ class Activation(Function):
             return self
         z, (_, below), (_, above) = self.args[0], *parts
         return below * indicator(z, "<") + above * indicator(z, ">")
+
+
+KINKED = (Activation, Abs, Max, Min, Heaviside, sign, Indicator)  # what may have kinks or jumps

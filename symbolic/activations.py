@@ -67,7 +67,7 @@ class relu_k(Activation):
 class relu6(Activation):
     """min(max(z, 0), 6)."""
 
-    label = "ReLU6"
+    label, from_above = "ReLU6", (1,)
     known = {"torch": "ReLU6", "keras": "relu6", "jax": "relu6", "timm": "relu6"}
 
     @staticmethod
@@ -110,7 +110,7 @@ class identity(Activation):
 class hardtanh(Activation):
     """min(max(z, -1), 1)."""
 
-    label, parity = "HardTanh", "odd"
+    label, parity, from_above = "HardTanh", "odd", (1,)
     known = {"torch": "Hardtanh", "keras": "hard_tanh", "jax": "hard_tanh"}
 
     @staticmethod
@@ -121,7 +121,7 @@ class hardtanh(Activation):
 class hardsigmoid(Activation):
     """min(max(z/6 + 1/2, 0), 1)."""
 
-    label = "HardSigmoid"
+    label, from_above = "HardSigmoid", (1,)
     known = {"torch": "Hardsigmoid", "keras": "hard_sigmoid", "jax": "hard_sigmoid"}
 
     @staticmethod
@@ -132,7 +132,7 @@ class hardsigmoid(Activation):
 class hardswish(Activation):
     """z hardsigmoid(z)."""
 
-    label = "HardSwish"
+    label, from_above = "HardSwish", (0,)
     known = {"torch": "Hardswish", "keras": "hard_silu", "jax": "hard_swish", "timm": "hard_swish"}
 
     @staticmethod
@@ -287,6 +287,7 @@ class hardshrink(Activation):
     """z for |z| > lambda, else 0."""
 
     label, parity, parameters, defaults = "HardShrink", "odd", ("lambda",), (Rational(1, 2),)
+    from_above = (0,)
     known = {"torch": "Hardshrink", "keras": "hard_shrink"}
 
     @staticmethod
@@ -298,6 +299,7 @@ class softshrink(Activation):
     """z - lambda for z > lambda, z + lambda for z < -lambda, else 0."""
 
     label, parity, parameters, defaults = "SoftShrink", "odd", ("lambda",), (Rational(1, 2),)
+    from_above = (0,)
     known = {"torch": "Softshrink", "keras": "soft_shrink"}
 
     @staticmethod

@@ -150,7 +150,7 @@ class Step:
 
     @property
     def on_equations(self) -> bool:
-        return RULES[self.rule].equations
+        return named_rule(self.rule).equations
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,8 @@
-"""Partial derivatives of expressions in entries of random arrays."""
+"""Derivatives of expressions in entries of random arrays, by one entry or by a symbol."""
 
 from functools import lru_cache
 
-from sympy import Add, Dummy, Expr, Integer, Mul, Pow, cos, erf, exp, log, sin, tanh
+from sympy import Add, Dummy, Expr, Integer, Mul, Pow, Symbol, cos, erf, exp, log, sin, tanh
 
 from varlaw.symbolic.activation import Activation
 from varlaw.symbolic.arrays import Entry
@@ -15,14 +15,16 @@ class NoGradient(ValueError):
 
 
 @lru_cache(maxsize=4096)
-def gradient(e: Expr, by: Entry) -> Expr:
+def gradient(e: Expr, by: Entry | Symbol) -> Expr:
     """de/dby, where sums over a Kronecker delta are already collapsed: d y_j/d w_ij = x_i.
 
     The indices of `by` are taken to lie in the range of the sums that meet them. Raises NoGradient.
     """
-    if not any(entry.array.name == by.array.name for entry in e.atoms(Entry)):
+    if not _depends(e, by):
         return Integer(0)
     match e:
+        case Symbol():
+            return Integer(1)
         case Entry():
             pairs = zip(e.indices, by.indices, strict=True)
             return Mul(*(Delta(a, b) for a, b in pairs))
@@ -35,7 +37,7 @@ def gradient(e: Expr, by: Entry) -> Expr:
             return Add(
                 *(Mul(*parts[:k], gradient(p, by), *parts[k + 1 :]) for k, p in enumerate(parts))
             )
-        case Pow() if not e.exp.atoms(Entry):
+        case Pow() if not _depends(e.exp, by):
             return e.exp * e.base ** (e.exp - 1) * gradient(e.base, by)
         case IndexSum():
             inner = e.avoiding(by.free_symbols)
@@ -47,6 +49,13 @@ def gradient(e: Expr, by: Entry) -> Expr:
             return e.fdiff() * gradient(e.args[0], by)
         case _:
             raise NoGradient(f"not covered: the derivative of {e}")
+
+
+def _depends(e: Expr, by: Entry | Symbol) -> bool:
+    """Whether an expression holds the symbol, or any entry of the array."""
+    if isinstance(by, Symbol):
+        return e.has(by)
+    return any(entry.array.name == by.array.name for entry in e.atoms(Entry))
 
 
 def derivative(f: Activation) -> Expr:

@@ -24,7 +24,6 @@ from sympy import (
     exp,
     gamma,
     log,
-    oo,
     pi,
     sign,
     sin,
@@ -34,7 +33,7 @@ from sympy import (
     tanh,
 )
 
-from varlaw.symbolic.activation import Activation
+from varlaw.symbolic.activation import KINKED, Activation
 from varlaw.symbolic.activations import ACTIVATIONS
 from varlaw.symbolic.language_limits import (
     MAX_ARGUMENTS,
@@ -108,13 +107,14 @@ class CalledActivation(Called):
         z, *parameters = arguments
         t = Dummy("t", real=True)
         parts = self.kind.parts(t, *_completed(self.kind, parameters))
-        ends = [start for start, _ in parts[1:]] + [oo]
-        found = []
-        for (start, value), end in zip(parts, ends, strict=True):
-            slope = value.diff(t, primes).subs(t, z)
-            above = indicator(z - start, ">") if start != -oo else Integer(1)
-            found.append(slope * above * (indicator(end - z, ">") if end != oo else Integer(1)))
-        return Add(*found)
+        rests = z.has(*KINKED)  # the argument may rest at a start, which belongs to one part
+        sides = [Integer(1)]
+        for position, (start, _) in enumerate(parts[1:]):
+            below, above = ("<", ">=") if position in self.kind.from_above else ("<=", ">")
+            sides[-1] *= holds(z - start, below if rests else "<")
+            sides.append(holds(z - start, above if rests else ">"))
+        slopes = [value.diff(t, primes).subs(t, z) for _, value in parts]
+        return Add(*(slope * side for slope, side in zip(slopes, sides, strict=True)))
 
 
 def function_named(name: str) -> Called:

@@ -15,6 +15,7 @@ from varlaw.symbolic.gaussian.balls import FUNCTIONS
 from varlaw.symbolic.latex_source import flat
 from varlaw.symbolic.notation import PLAIN, Label, Notation, joined
 from varlaw.symbolic.sequences import Branch, Defined, Named, Term
+from varlaw.symbolic.spectra import Norm, Spectral, Trace
 
 Key = tuple[str, str, str]  # core, subscript, superscript, without spaces
 
@@ -65,7 +66,7 @@ def context_of(*expressions: Basic, notation: Notation = PLAIN) -> Context:
     context = Context()
     atoms = set().union(
         *(
-            expression.atoms(Symbol, Entry, Term, Named, Branch, Moment)
+            expression.atoms(Symbol, Entry, Term, Named, Branch, Moment, Spectral)
             for expression in expressions
         )
     )
@@ -89,6 +90,11 @@ def _admit(context: Context, atom: Any, notation: Notation) -> None:
             context._family(
                 Family(label, len(atom.args) - 1, lambda *indices: Term(name, *indices))
             )
+        case Trace():
+            label, entry, size = notation.label("tau", indexed=True), atom.entry, atom.size
+            context._family(Family(label, 1, lambda power: Trace(entry, size, power)))
+        case Norm():
+            context.exact[key(notation.label("s_max"))] = atom
         case Named() if not atom.indices:
             context.exact[key(notation.label(atom.name))] = atom
         case Named():

@@ -18,7 +18,7 @@ from lark.exceptions import UnexpectedInput
 from sympy import Add, Dummy, E, Expr, Integral, Pow, Symbol, Tuple, oo, pi, sqrt
 from sympy.core.symbol import Str
 
-from varlaw.symbolic.arrays import Entry, Moment
+from varlaw.symbolic.arrays import Moment
 from varlaw.symbolic.derivation import relation
 from varlaw.symbolic.digits import Digits
 from varlaw.symbolic.language import MAX_DEPTH, ReadingError
@@ -26,7 +26,6 @@ from varlaw.symbolic.latex_algebra import negative, number, power, product
 from varlaw.symbolic.latex_context import Context, Key, context_of, functions
 from varlaw.symbolic.latex_source import MAX_CHARACTERS, flat, plain_source
 from varlaw.symbolic.notation import CORE, MARK
-from varlaw.symbolic.partials import Gradient
 from varlaw.symbolic.ranges import Range
 from varlaw.symbolic.sequences import Branch, IndexProduct
 from varlaw.symbolic.terms import (
@@ -150,8 +149,7 @@ class _Builder:
             case "slope":
                 *_, by, of = parts
                 inner, variable = self.value(of, depth + 1), self.value(by, depth + 1)
-                by_one = isinstance(variable, Entry) and self.source[of.meta.start_pos] == "("
-                return (Gradient if by_one else Slope)(inner, variable)
+                return Slope(inner, variable)
             case "sum_over" | "product_over" | "integral":
                 return self.large(node, depth)
             case "mark":

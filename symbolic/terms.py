@@ -162,13 +162,21 @@ class Covariance(_Head):
 
 
 class Slope(Expr):
-    """The derivative of an expression, such as an expectation, by a symbol."""
+    """The derivative of an expression by a symbol or by one entry, all else held fixed."""
 
     is_real = True
     is_commutative = True
 
     def __new__(cls, of: Expr, by: Symbol | Entry) -> Expr:
         return Expr.__new__(cls, of, by)
+
+    @property
+    def of(self) -> Expr:
+        return self.args[0]
+
+    @property
+    def by(self) -> Symbol | Entry:
+        return self.args[1]
 
     def _sympystr(self, printer: Any) -> str:
         of, by = map(printer.doprint, self.args)

@@ -8,13 +8,13 @@ import math
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
-from varlaw.checks.blocks.layers import on_arrays
 from varlaw.checks.blocks.running import Batch, Draw, run, whole
 from varlaw.symbolic.blocks.convolution import Conv, ConvTransposed
 from varlaw.symbolic.blocks.norm import GroupNorm, InstanceNorm
 from varlaw.symbolic.blocks.pooling import AveragePool, GlobalAveragePool, MaxPool
 from varlaw.symbolic.blocks.state import BlockError
 from varlaw.symbolic.blocks.window import Window
+from varlaw.symbolic.gaussian.arrays import on_arrays
 from varlaw.symbolic.language import read_function
 
 

@@ -1,20 +1,14 @@
 """Layers run for real: weights drawn, functions applied, features normalised."""
 
-import math
-from collections.abc import Callable
-from functools import lru_cache
-
 import numpy as np
-from sympy import Expr, Symbol, oo
 
 from varlaw.checks.blocks.running import Batch, Draw, number, run, whole
 from varlaw.symbolic.blocks.activation import Activation
 from varlaw.symbolic.blocks.linear import Dropout, Embedding, Linear
 from varlaw.symbolic.blocks.norm import BatchNorm, LayerNorm, RMSNorm
+from varlaw.symbolic.blocks.shift import Shift
 from varlaw.symbolic.blocks.softmax import Softmax
-from varlaw.symbolic.gaussian.compiled import compiled
-from varlaw.symbolic.gaussian.enclosure import joined
-from varlaw.symbolic.gaussian.pieces import pieces_of
+from varlaw.symbolic.gaussian.arrays import on_arrays
 
 
 @run.register
@@ -26,6 +20,11 @@ def _(block: Linear, x: Batch, draw: Draw) -> Batch:
 @run.register
 def _(block: Embedding, x: Batch, draw: Draw) -> Batch:
     return number(block.scale) * draw.weights(block.var, len(x), whole(block.width))
+
+
+@run.register
+def _(block: Shift, x: Batch, draw: Draw) -> Batch:
+    return np.asarray(x + draw.weights(block.var, x.shape[-1]))
 
 
 @run.register
@@ -41,7 +40,8 @@ def _(block: Activation, x: Batch, draw: Draw) -> Batch:
 
 @run.register
 def _(block: LayerNorm, x: Batch, draw: Draw) -> Batch:
-    return np.asarray((x - x.mean(-1, keepdims=True)) / x.std(-1, keepdims=True))
+    spread = np.sqrt(x.var(-1, keepdims=True) + number(block.eps))
+    return np.asarray((x - x.mean(-1, keepdims=True)) / spread)
 
 
 @run.register
@@ -58,19 +58,4 @@ def _(block: BatchNorm, x: Batch, draw: Draw) -> Batch:
 
 @run.register
 def _(block: RMSNorm, x: Batch, draw: Draw) -> Batch:
-    return np.asarray(x / np.sqrt((x**2).mean(-1, keepdims=True)))
-
-
-@lru_cache(maxsize=64)
-def on_arrays(f: Expr, x: Symbol) -> Callable[[Batch], Batch]:
-    """A function on arrays, piece by piece."""
-    pieces = joined(pieces_of(f, x))
-    bodies = [compiled([piece.expression], [x]) for piece in pieces]
-    ends = [math.inf if p.upper == oo else number(p.upper) for p in pieces]
-
-    def at(z: Batch) -> Batch:
-        with np.errstate(all="ignore"):
-            values = [np.broadcast_to(body(z)[0], z.shape) for body in bodies]
-        return np.asarray(np.select([z < end for end in ends], values))
-
-    return at
+    return np.asarray(x / np.sqrt((x**2).mean(-1, keepdims=True) + number(block.eps)))

@@ -46,16 +46,18 @@ class Measured:
 
 
 def measure(
-    block: Block, state: State, *, seed: int = 0, law: str = "normal"
+    block: Block, state: State, *, seed: int = 0, law: str = "normal", most: int = REPLICATES[1]
 ) -> dict[str, Measured]:
     """Second moments "forward" and "backward" and the "product" of two inputs, where followed.
+
+    Means are over as many networks as a fixed amount of work allows, and `most` at most.
 
     Backward, the sum of the squares of the Jacobian over the number of inputs, by differences along
     Gaussian directions. Not covered backward: embeddings, and what the block itself refuses. Raises
     BlockError where names have no values.
     """
     simulation = Simulation.of(block, state, law)
-    count = int(min(max(WORK / simulation.cost, REPLICATES[0]), REPLICATES[1]))
+    count = int(min(max(WORK / simulation.cost, REPLICATES[0]), most))
     found = simulation.run(np.random.SeedSequence(seed).spawn(count))
     return {
         name: measured_from(value, found[name].tolist())
@@ -195,5 +197,7 @@ def _weights(block: Block) -> int:
     if isinstance(block, Experts):
         return whole(block.experts) * _weights(block.branch)
     if isinstance(block, Attention):
-        return 4 * whole(block.width) ** 2 + whole(block.tokens) ** 2
+        heads, own, tokens = whole(block.heads), whole(block.head_width), whole(block.tokens)
+        outward = 2 * (heads + whole(block.kv_heads)) * own * whole(block.width)
+        return outward + heads * tokens**2
     return sum(_weights(inner) for inner in children(block))

@@ -1,4 +1,4 @@
-"""Gradients of weights, by differences along random directions of one layer's weights."""
+"""Gradients of weights and of inputs, by differences along random directions."""
 
 from dataclasses import dataclass, field
 
@@ -58,6 +58,56 @@ def measure_weights(
         name: measured_from(claimed, values)
         for (name, claimed), values in zip(claims.items(), columns, strict=True)
     }
+
+
+def measure_gradients(
+    block: Block,
+    state: State,
+    gradient: Gradient,
+    tokens: int = 2,
+    *,
+    replicates: int = 1000,
+    seed: int = 0,
+    law: str = "normal",
+) -> dict[str, Measured]:
+    """The "second_moment" and the "product" of two tokens' gradients at the input of a block.
+
+    Gradients at the output have the moments of `gradient`. Raises BlockError where names have no
+    values.
+    """
+    passed = block.backward(gradient, state)
+    streams = np.random.SeedSequence(seed).spawn(replicates)
+    found = [_passed(block, state, gradient, tokens, stream, law) for stream in streams]
+    own, shared = zip(*found, strict=True)
+    return {
+        "second_moment": measured_from(number(passed.second_moment), own),
+        "product": measured_from(number(passed.product), shared),
+    }
+
+
+def _passed(
+    block: Block,
+    state: State,
+    gradient: Gradient,
+    tokens: int,
+    stream: np.random.SeedSequence,
+    law: str,
+) -> tuple[float, float]:
+    """Means over tokens and pairs of them: directions of their own, less one for all of them."""
+    first, weights = stream.spawn(2)
+    rng = np.random.default_rng(first)
+    x = inputs(block, state, tokens, rng)
+
+    def along(direction: Batch) -> float:
+        moved = [
+            run(block, x + side * STEP * direction, Draw(np.random.default_rng(weights), law))
+            for side in (1, -1)
+        ]
+        return _squared((moved[0] - moved[1]) / (2 * STEP), gradient)
+
+    own = along(rng.standard_normal(x.shape))
+    together = along(np.broadcast_to(rng.standard_normal(x.shape[1:]), x.shape))
+    return own / x.size, (together - own) / (x.size * (len(x) - 1))
 
 
 def _replicate(

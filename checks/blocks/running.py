@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache, singledispatch
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +20,7 @@ from varlaw.symbolic.blocks.repeat import Repeat
 from varlaw.symbolic.blocks.residual import Gate, Parallel, Residual
 from varlaw.symbolic.blocks.state import ONE, BlockError
 
-Batch = NDArray[np.float64]
+Batch = NDArray[Any]
 TRUNCATED: float = math.sqrt(1 - 4 * math.exp(-2) / (math.sqrt(2 * math.pi) * (ndtr(2) - ndtr(-2))))
 LAWS: dict[str, Callable[[np.random.Generator, tuple[int, ...]], Batch]] = {
     "normal": lambda rng, shape: rng.standard_normal(shape),

@@ -84,6 +84,12 @@ class Algebra:
                 found = closed(node, self)
                 if found is not None:
                     return found
+            case Head.SUM if len(parts) == 4 and parts[3].head is Head.INFINITY:
+                from varlaw.checks.claims.series import closed as limit_of_series
+
+                found = limit_of_series(node, self)
+                if found is not None:
+                    return found
         return self._hidden(node)
 
     def _name(self, node: Node) -> Expr:

@@ -16,6 +16,7 @@ from pathlib import Path
 from tempfile import mkstemp
 
 from varlaw.checks.claims.findings import Findings, findings_of
+from varlaw.checks.documents.clock import LATE
 from varlaw.checks.documents.configuration import Configuration
 
 PACKAGES = ("varlaw.symbolic", "varlaw.derivations", "varlaw.checks")
@@ -46,7 +47,8 @@ class Cache:
 
     def put(self, key: str, findings: Findings) -> None:
         """Keep findings, unless they depend on how fast this machine is."""
-        if any(link.rule == STOPPED for link in findings.links):
+        cut_off = any(LATE in note.message for note in findings.problems)
+        if cut_off or any(link.rule == STOPPED for link in findings.links):
             return
         with suppress(OSError):
             self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)

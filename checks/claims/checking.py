@@ -9,10 +9,12 @@ from varlaw.checks.claims.decide import IMPLIES
 from varlaw.checks.claims.definitions import defined
 from varlaw.checks.claims.densities import is_density_defined, with_densities
 from varlaw.checks.claims.findings import Findings, Link, Note, Spot
+from varlaw.checks.claims.guarded import warm_up
 from varlaw.checks.claims.language import read_statements
 from varlaw.checks.claims.literals import literal_of
 from varlaw.checks.claims.verdict import Judgement
 from varlaw.checks.claims.workers import SECONDS, Task, judge
+from varlaw.checks.documents.clock import LATE, Clock
 from varlaw.checks.documents.configuration import Configuration
 from varlaw.checks.documents.ignoring import ignores, ignoring
 from varlaw.checks.documents.span import Document, Kind, Remark, Span
@@ -70,7 +72,11 @@ class Reader:
     unread: list[Note] = field(default_factory=list)
     ignored: list[Note] = field(default_factory=list)
     bare: list[tuple[Node, Spot]] = field(default_factory=list)  # formulas without a relation
+    declared: list[tuple[str, Spot]] = field(default_factory=list)  # lines of declarations
     excused: int = 0  # spans that are to be ignored
+    clock: Clock = field(default_factory=Clock)
+    left: int = 0  # formulas that are still to be read, in what follows it, too
+    stopped: bool = False
 
     def read(self) -> None:
         """Everything but the verdicts."""
@@ -80,19 +86,26 @@ class Reader:
             self.note(problem.message, problem.start, problem.start + 1)
         for remark in excused.unused:
             self.note("ignores nothing", remark.start, remark.end)
+        self.excused = len(excused.spans)
+        self.left -= self.excused
         remarks = (remark for remark in document.remarks if not ignores(remark))
         for remark, covered in excused.covered:
             self.ignored += [Note(self.spot(s.start, s.end), remark.text) for s in covered]
         spans = (span for span in document.spans if span not in excused.spans)
         parts: list[Span | Remark] = [*spans, *remarks]
         for part in sorted(parts, key=lambda part: part.start):
+            if self.clock.over():
+                told = f"reading {LATE}: {self.left} formulas from here on are not read"
+                self.note(told, part.start, part.end)
+                self.stopped = True
+                break
             if isinstance(part, Span):
                 self.span(part)
+                self.left -= 1
             else:
                 self.remark(part)
         if not any(is_density_defined(one.chain) for one in self.chains):
             self.chains = [replace(one, chain=with_densities(one.chain)) for one in self.chains]
-        self.excused = len(excused.spans)
 
     def findings(self) -> Findings:
         """What was found, without the links."""
@@ -136,6 +149,10 @@ class Reader:
         """A block or a comment in the claim language; what it declares holds from here on."""
         found = read_statements(text, self.context)
         self.context = found.context
+        self.declared += [
+            (" ".join(text[start:end].split()), stretch(start, end))
+            for start, end in found.declarations
+        ]
         for mistake in found.mistakes:
             self.problems.append(Note(stretch(mistake.start, mistake.end), mistake.message))
         for claim in found.claims:
@@ -170,8 +187,15 @@ def check(
     """
     settings = configuration or Configuration()
     shared = declared(settings)
-    read = [readers_of(document, settings, shared) for document in documents]
-    judged = judge([task_of(readers) for readers in read], jobs, seconds)
+    warm_up()
+    read, tasks = [], []
+    for document in documents:
+        spent = document[-1].seconds if document else 0.0
+        clock = Clock(settings.reading - spent)
+        read.append(readers_of(document, settings, shared, clock))
+        left = max(settings.seconds - spent - clock.spent, 0)
+        tasks.append(replace(task_of(read[-1]), seconds=left))
+    judged = judge(tasks, jobs, seconds)
     return [_findings(*one) for one in zip(read, judged, strict=True)]
 
 
@@ -195,16 +219,23 @@ def macros_of(parts: Sequence[Document], configuration: Configuration) -> dict[s
 
 
 def readers_of(
-    document: Sequence[Document], configuration: Configuration, context: Context
+    document: Sequence[Document],
+    configuration: Configuration,
+    context: Context,
+    clock: Clock | None = None,
 ) -> list[Reader]:
     """The readers of a document's parts, each knowing what those before it say."""
     macros = macros_of(document, configuration)
     found: list[Reader] = []
     numbers: set[str] = set()
+    clock = clock or Clock()
+    left = sum(len(part.spans) for part in document)
     for part in document:
-        found.append(Reader(part, macros, context, numbers=numbers))
+        found.append(Reader(part, macros, context, numbers=numbers, clock=clock, left=left))
         found[-1].read()
-        context = found[-1].context
+        if found[-1].stopped:
+            break
+        context, left = found[-1].context, left - len(part.spans)
     return found
 
 

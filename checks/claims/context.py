@@ -15,6 +15,10 @@ from varlaw.symbolic.formulas.tree import Chain, Head, Node, plain
 EXTREME = re.compile(r"([A-Za-z]\w*)\s+(minimi[sz]es|maximi[sz]es)\s+(.+)")
 REAL = re.compile(r"([A-Za-z][\w, ]*?)\s+(?:is |are )?(real|positive)")
 SPLIT = re.compile(r"[;\n]")
+NETWORK = re.compile(  # a bracket before that of its input, and what only blocks have in it
+    r"([A-Za-z]\w*)\s*=\s*(?=.*(?:>>|[(,]\s*\w+\s*=|norm\())(.*\))\s*\(\s*([A-Za-z]\w*)\s*\)",
+    re.DOTALL,
+)
 RANGE = re.compile(r"\s+for\s+|\s+with\s+|\s+where\s+")
 
 
@@ -37,6 +41,15 @@ class Family:
 
 
 @dataclass(frozen=True)
+class Network:
+    """What comes out of blocks: y = (linear(d, n, var=2/d) >> relu)(x); `blocks` as written."""
+
+    name: str
+    blocks: str
+    input: str
+
+
+@dataclass(frozen=True)
 class Context:
     """Declarations, as plain data that can be sent to another process.
 
@@ -56,6 +69,8 @@ class Context:
     towards: str = ""
     problems: tuple[tuple[str, str], ...] = ()
     stated: bool = False
+    networks: tuple[Network, ...] = ()
+    moments: tuple[tuple[str, int, Node], ...] = ()  # of inputs of networks: E[x^2] is (x, 2, ...)
 
     def value(self, name: str) -> Node | None:
         return dict(self.values).get(name)
@@ -110,6 +125,8 @@ class Context:
             self.log_base if other.log_base is None else other.log_base,
             other.towards or self.towards,
             self.problems + other.problems,
+            networks=self.networks + other.networks,
+            moments=self.moments + other.moments,
         )
 
 
@@ -140,6 +157,11 @@ def _with(context: Context, text: str) -> Context:
     """The context with a declaration. Raises NotRead or ValueError."""
     from varlaw.symbolic.formulas.reader import read_plain
 
+    parts = split_at_commas(text)
+    if any(map(NETWORK.fullmatch, parts)):
+        for part in parts:
+            context = _with_network(context, part)
+        return context
     if found := REAL.fullmatch(text):
         names = found[1].replace(",", " ").split()
         signs = tuple((name, found[2] == "positive") for name in names)
@@ -156,6 +178,36 @@ def _with(context: Context, text: str) -> Context:
     for chain in chains:
         context = declare(context, chain)
     return context
+
+
+def _with_network(context: Context, text: str) -> Context:
+    """The context with a network, or with a moment of its input. Raises NotRead or ValueError."""
+    from varlaw.symbolic.formulas.reader import read_plain
+
+    if found := NETWORK.fullmatch(text):
+        return replace(context, networks=(*context.networks, Network(*found.groups())))
+    chains = read_plain(text).chains
+    if len(chains) != 1 or chains[0].signs != ("=",):
+        return _with(context, text)
+    moment, value = chains[0].sides
+    if moment.head is not Head.EXPECTATION or moment.text != "E" or len(moment.parts) != 1:
+        return _with(context, text)
+    (inside,), order = moment.parts, 1
+    if inside.head is Head.POWER and inside.parts[1].text == "2":
+        inside, order = inside.parts[0], 2
+    return replace(context, moments=(*context.moments, (plain(inside), order, value)))
+
+
+def split_at_commas(text: str) -> list[str]:
+    """The parts of a text between commas outside brackets."""
+    parts, depth = [""], 0
+    for character in text:
+        depth += (character in "([{") - (character in ")]}")
+        if character == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += character
+    return [part.strip() for part in parts]
 
 
 def declare(context: Context, chain: Chain) -> Context:

@@ -1,16 +1,14 @@
 """The verdict on each link of a chain; links that are no claims get none."""
 
 from dataclasses import replace
-from functools import lru_cache
 from itertools import islice
 
 from varlaw.checks.claims.asymptotics import limit_node, tends
-from varlaw.checks.claims.compare import Finding, compared
+from varlaw.checks.claims.compare import Finding
 from varlaw.checks.claims.context import EMPTY, Context
 from varlaw.checks.claims.definitions import (
     DEFINES,
     Definitions,
-    bare,
     free_names,
     outside,
     substituted,
@@ -20,7 +18,8 @@ from varlaw.checks.claims.functions import NoValue
 from varlaw.checks.claims.implications import implied
 from varlaw.checks.claims.literals import literal_of
 from varlaw.checks.claims.numbers import Scope
-from varlaw.checks.claims.symbolic import compound, decided, names_of
+from varlaw.checks.claims.questions import answered
+from varlaw.checks.claims.symbolic import compound, names_of
 from varlaw.checks.claims.verdict import Judgement
 from varlaw.checks.statistics import Verdict
 from varlaw.symbolic.formulas.tree import Chain, Head, Node, plain
@@ -39,7 +38,6 @@ ARROWS = ("->", "~")
 IMPLIES = ("=>", "<=>")
 SHAPES = (Head.WORD, Head.TUPLE, Head.NORM, Head.GIVEN, Head.RELATION, Head.LIMIT)
 CLOSED = (Head.EXPECTATION, Head.NAME, Head.CASES, Head.INDICATOR)
-OTHER_BASES = (10, 2)  # of logarithms that are written without one
 ELEMENTARY = ("exp", "log", "ln", "sin", "cos", "tan", "sinh", "cosh", "tanh", "erf", "erfc")
 MOST_WAYS = 16
 
@@ -112,7 +110,7 @@ def _right_with_decimal_comma(left: Node, sign: str, right: Node, context: Conte
     point = _with_point(left), _with_point(right)
     if point == (left, right):
         return False
-    found = _decided(point[0], sign, point[1], context, True)
+    found = answered(point[0], sign, point[1], context, True)
     return found is not None and found.verdict is Verdict.VERIFIED
 
 
@@ -163,6 +161,12 @@ def _found(chain: Chain, place: int, context: Context, known: Definitions) -> Fi
     left, sign, right = chain.links[place]
     if sign in IMPLIES:
         return implied(chain, place, context)
+    if context.networks:
+        from varlaw.checks.claims.networks import decided as decided_by_blocks
+        from varlaw.checks.claims.networks import network_in
+
+        if (network := network_in(context, left, right)) is not None:
+            return decided_by_blocks(left, sign, right, network, context)
     if sign in ARROWS:
         return tends(left, sign, right, context.towards, context)
     if (at := limit_node(left, sign, right)) is not None:
@@ -179,7 +183,7 @@ def _found(chain: Chain, place: int, context: Context, known: Definitions) -> Fi
         from varlaw.checks.claims.probability import expected
 
         return expected(left, sign, right, context, scope)
-    first = _decided(left, sign, right, context, derived)
+    first = answered(left, sign, right, context, derived)
     if first is not None and first.verdict in (Verdict.VERIFIED, Verdict.LOOSE):
         return first
     ordered = sign not in ("=", "~=") and not compound(left, right)
@@ -197,53 +201,6 @@ def substituted_by(context: Context, side: Node) -> Node:
         raise NoValue(str(error)) from None
 
 
-def _decided(left: Node, sign: str, right: Node, context: Context, insist: bool) -> Finding | None:
-    return _remembered(bare(left), sign, bare(right), context.log_base, context.signs, insist)
-
-
-@lru_cache(maxsize=4096)
-def _remembered(
-    left: Node,
-    sign: str,
-    right: Node,
-    log_base: int | None,
-    signs: tuple[tuple[str, bool], ...],
-    insist: bool,
-) -> Finding | None:
-    """The verdict on a link without random variables; documents say many of them twice."""
-    found = _with_base(left, sign, right, log_base, signs, insist)
-    natural = log_base is None and any(
-        node.head is Head.CALL and node.text == "log" and len(node.parts) == 1
-        for side in (left, right)
-        for node in side.walk()
-    )
-    if found is None or found.verdict is not Verdict.REFUTED or not natural:
-        return found
-    for base in OTHER_BASES:
-        other = _with_base(left, sign, right, base, signs, insist)
-        if other is not None and other.verdict is Verdict.VERIFIED:
-            told = f"log is natural here; to base {base} it would be right"
-            return Finding(Verdict.UNDECIDED, found.value, told)
-    return found
-
-
-def _with_base(
-    left: Node,
-    sign: str,
-    right: Node,
-    log_base: int | None,
-    signs: tuple[tuple[str, bool], ...],
-    insist: bool,
-) -> Finding | None:
-    scope = Scope(log_base=log_base)
-    try:
-        if not names_of(left, right):
-            return compared(left, sign, right, scope)
-        return decided(left, sign, right, scope, dict(signs), insist)
-    except NoValue as error:
-        return Finding(Verdict.UNDECIDED, reason=str(error))
-
-
 def _with_definitions(
     left: Node, sign: str, right: Node, context: Context, known: Definitions
 ) -> Finding | None:
@@ -259,7 +216,7 @@ def _with_definitions(
             a, b = substituted(left, values), substituted(right, values)
         except ValueError:
             continue
-        found = _decided(a, sign, b, context, True)
+        found = answered(a, sign, b, context, True)
         if found is None:
             continue
         told = f"with {', '.join(sorted(values))} as defined in the document"
@@ -286,7 +243,7 @@ def _current(known: Definitions, name: str, value: Node, context: Context) -> bo
         return nearest is not None
     return any(
         literal_of(decimal) is not None
-        and (found := _decided(other, "~=", decimal, context, True)) is not None
+        and (found := answered(other, "~=", decimal, context, True)) is not None
         and found.verdict is Verdict.VERIFIED
         for other, decimal in ((value, nearest), (nearest, value))
     )

@@ -7,13 +7,14 @@ from fractions import Fraction
 from sympy import Expr, Rational
 
 from varlaw.checks.claims.caching import STOPPED
-from varlaw.checks.claims.context import Context
+from varlaw.checks.claims.context import Context, Network
 from varlaw.checks.claims.decide import ARROWS
 from varlaw.checks.claims.derived import derivation_of, is_expected, written
 from varlaw.checks.claims.functions import NoValue
+from varlaw.checks.claims.guarded import Call, Stopped, results
 from varlaw.checks.claims.language import Statements
 from varlaw.checks.claims.literals import literal_of
-from varlaw.checks.claims.measured import Quantity, Settings, measure
+from varlaw.checks.claims.measured import OfNetwork, Quantity, Settings, measure
 from varlaw.checks.claims.verdict import Judgement
 from varlaw.checks.claims.workers import Task, judge
 from varlaw.checks.report import AssumptionReport, Measurement, Proof, StepReport
@@ -21,6 +22,8 @@ from varlaw.checks.statistics import Verdict
 from varlaw.symbolic.derivation import Derivation
 from varlaw.symbolic.formulas.tree import Node
 
+EXAMINING = 60.0  # seconds of the processor's time to derive a link and audit it
+MEGABYTES = 2000
 ARROW = "; say what grows, such as: as n -> oo"
 
 
@@ -100,22 +103,36 @@ def gather(
     chains = [(claim, chain) for claim in statements.claims for chain in claim.chains]
     task = Task(tuple(c for _, c in chains), tuple(claim.context for claim, _ in chains))
     (judged,) = judge([task], jobs)
+    asked = [
+        (one, claim)
+        for (claim, _), judgements in zip(chains, judged, strict=True)
+        for one in judgements
+    ]
+    calls = [Call(_examined, (one, claim.context), EXAMINING, MEGABYTES) for one, claim in asked]
     found: list[Evidence] = []
-    quantities: list[Quantity | str] = []
-    for (claim, _), judgements in zip(chains, judged, strict=True):
-        for one in judgements:
-            start, end = one.left.start + claim.start, one.right.end + claim.start
-            shown = " ".join(text[start:end].split())
-            derived, why = _derived(one, claim.context)
-            found.append(Evidence(shown, one, derived, why))
-            quantities.append(_quantity(one, claim.context))
+    quantities: list[Quantity | OfNetwork | str] = []
+    for (one, claim), answer in zip(asked, results(calls, jobs), strict=True):
+        start, end = one.left.start + claim.start, one.right.end + claim.start
+        shown = " ".join(text[start:end].split())
+        if isinstance(answer, Stopped):
+            answer = (), answer.reason, answer.reason
+        derived, why, quantity = answer
+        found.append(Evidence(shown, one, derived, why))
+        quantities.append(quantity)
     return found if settings is None else _measured(found, quantities, settings)
 
 
+def _examined(
+    asked: tuple[Judgement, Context],
+) -> tuple[tuple[Derived, ...], str, Quantity | OfNetwork | str]:
+    """The derivations of a link, why it has none, and what is to be measured of it, or why not."""
+    return *_derived(*asked), _quantity(*asked)
+
+
 def _measured(
-    found: list[Evidence], quantities: Sequence[Quantity | str], settings: Settings
+    found: list[Evidence], quantities: Sequence[Quantity | OfNetwork | str], settings: Settings
 ) -> list[Evidence]:
-    answers = iter(measure([q for q in quantities if isinstance(q, Quantity)], settings))
+    answers = iter(measure([q for q in quantities if not isinstance(q, str)], settings))
     told = []
     for one, quantity in zip(found, quantities, strict=True):
         answer = quantity if isinstance(quantity, str) else next(answers)
@@ -126,6 +143,8 @@ def _measured(
 
 def _derived(one: Judgement, context: Context) -> tuple[tuple[Derived, ...], str]:
     """The derivations of the sides that hold expectations, and why one of them has none."""
+    if _network(one, context) is not None:
+        return (), "moments of networks go through the maps of their blocks"
     sides = [side for side in (one.left, one.right) if is_expected(side)]
     if one.rule == STOPPED or not sides:
         return (), one.reason if sides else ""
@@ -139,11 +158,11 @@ def _derived(one: Judgement, context: Context) -> tuple[tuple[Derived, ...], str
             continue
         if derivation.steps:
             audited = one.verdict in (Verdict.VERIFIED, Verdict.LOOSE)
-            found.append(_examined(derivation, audited))
+            found.append(_proved(derivation, audited))
     return tuple(found), why
 
 
-def _examined(derivation: Derivation, audited: bool) -> Derived:
+def _proved(derivation: Derivation, audited: bool) -> Derived:
     from varlaw.checks.audit import answers
     from varlaw.checks.proofs import prove
     from varlaw.derivations.catalogue import declared
@@ -152,8 +171,22 @@ def _examined(derivation: Derivation, audited: bool) -> Derived:
     return Derived(derivation, prove(derivation), audit)
 
 
-def _quantity(one: Judgement, context: Context) -> Quantity | str:
+def _network(one: Judgement, context: Context) -> Network | None:
+    if not context.networks:
+        return None
+    from varlaw.checks.claims.networks import network_in
+
+    return network_in(context, one.left, one.right)
+
+
+def _quantity(one: Judgement, context: Context) -> Quantity | OfNetwork | str:
     """What is to be measured, or why nothing is."""
+    if (network := _network(one, context)) is not None:
+        from varlaw.checks.claims.networks import second_moment_of
+
+        claimed = second_moment_of((one.left, one.right), network)
+        told = f"only E[{network.name}^2] is measured of a network"
+        return told if claimed is None else OfNetwork(network, context, claimed)
     left, right = (one.left, one.right) if is_expected(one.left) else (one.right, one.left)
     if not is_expected(left):
         return "there is no expectation in it"

@@ -12,7 +12,6 @@ from varlaw.checks.claims.identities import positive_by_custom
 from varlaw.checks.claims.verdict import Judgement
 from varlaw.checks.claims.workers import judge
 from varlaw.checks.documents.configuration import Configuration
-from varlaw.checks.documents.ignoring import ignores
 from varlaw.checks.documents.span import Document
 from varlaw.symbolic.formulas import Node, plain, show
 from varlaw.symbolic.formulas.tree import Head
@@ -88,13 +87,8 @@ def explain(
         ("ignored", reader.ignored),
     ):
         found += [_note(title, note) for note in notes if at.inside(note.spot)]
-    declarations = [
-        (remark.text, reader.spot(remark.start, remark.end))
-        for remark in reader.document.remarks
-        if not ignores(remark)
-    ]
     found += [
-        Explanation(spot, "declaration", text) for text, spot in declarations if at.inside(spot)
+        Explanation(spot, "declaration", text) for text, spot in reader.declared if at.inside(spot)
     ]
     found += [
         Explanation(spot, "no claim", "", (("read as", show(node)), ("why", "it has no relation")))
@@ -103,7 +97,7 @@ def explain(
     ]
     notes = (*findings.unread, *findings.problems, *reader.ignored)
     spots = [*map(_spot, reader.chains), *(note.spot for note in notes)]
-    spots += [spot for _, spot in (*reader.bare, *declarations)]
+    spots += [spot for _, spot in (*reader.bare, *reader.declared)]
     found.sort(key=lambda one: (one.spot.line, one.spot.column))
     return found, sorted({spot.line for spot in spots})
 

@@ -53,17 +53,20 @@ class Statements:
     claims: tuple[Claim, ...]
     context: Context
     mistakes: tuple[Mistake, ...]
+    declarations: tuple[tuple[int, int], ...] = ()  # where they stand
 
 
 def read_statements(text: str, context: Context = EMPTY) -> Statements:
     """Read a block of the claim language; `context` is what was declared before."""
     claims: list[Claim] = []
     mistakes: list[Mistake] = []
+    declarations: list[tuple[int, int]] = []
     for start, line in _lines(text):
         body = CLAIM.match(line)
         declared = read_context([line] if body is None else [], before=context)
         if body is None and not declared.problems:
             context = declared
+            declarations.append((start, start + len(line)))
             continue
         begin = body.end() if body else 0
         stated, *where = WHERE.split(line[begin:])
@@ -93,7 +96,7 @@ def read_statements(text: str, context: Context = EMPTY) -> Statements:
             mistakes.append(Mistake(why, start, start + len(line)))
             continue
         claims.append(Claim(reading.chains, replace(whole, stated=True), start + begin))
-    return Statements(tuple(claims), context, tuple(mistakes))
+    return Statements(tuple(claims), context, tuple(mistakes), tuple(declarations))
 
 
 def _law(chain: Chain) -> bool:

@@ -3,22 +3,29 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from statistics import NormalDist
 from typing import TYPE_CHECKING
 
 from sympy import Expr
 
-from varlaw.checks.executors import Work, results
+from varlaw.checks.claims.context import Context, Network
+from varlaw.checks.claims.functions import NoValue
+from varlaw.checks.claims.guarded import Call, Stopped, results
 from varlaw.checks.report import Measurement
 from varlaw.checks.statistics import BUDGET, Verdict
 from varlaw.symbolic.arrays import Entry
 from varlaw.symbolic.assumptions import Kind
+from varlaw.symbolic.blocks.state import BlockError
+from varlaw.symbolic.formulas.tree import Node
 
 if TYPE_CHECKING:
     from varlaw.symbolic.language import Text
 
 LAWS = ("uniform", "skewed", "rademacher")  # in the order of preference
 MOST_LAWS = 2
-DIED = "the process that measured it died"
+PREPARING = 60.0  # seconds of the processor's time to prepare a measurement
+MEASURING = 600.0  # for one within the usual budget; more for a larger one
+MEGABYTES = 4000
 
 
 @dataclass(frozen=True)
@@ -49,21 +56,31 @@ class Quantity:
 
 
 @dataclass(frozen=True)
+class OfNetwork:
+    """E[y^2] of the output of a network is claimed to be what a formula says."""
+
+    network: Network
+    context: Context
+    claimed: Node
+
+
+@dataclass(frozen=True)
 class _Question:
-    quantity: Quantity
+    quantity: Quantity | OfNetwork
     law: str
     settings: Settings
 
 
 def measure(
-    quantities: Sequence[Quantity], settings: Settings
+    quantities: Sequence[Quantity | OfNetwork], settings: Settings
 ) -> list[tuple[Measurement, ...] | str]:
     """The measurements of each quantity, or why there are none.
 
     Each is sampled with up to two laws that meet the declarations. Raises ValueError for a given
     value that is none.
     """
-    laws = [_laws(quantity, settings) for quantity in quantities]
+    calls = [Call(_laws, (quantity, settings), PREPARING, MEGABYTES) for quantity in quantities]
+    laws = [f.reason if isinstance(f, Stopped) else f for f in results(calls, settings.jobs)]
     count = sum(len(found) for found in laws if not isinstance(found, str))
     share = replace(settings, error_rate=settings.error_rate / max(count, 1))
     questions = [
@@ -71,21 +88,25 @@ def measure(
         for place, (quantity, found) in enumerate(zip(quantities, laws, strict=True))
         for law in ([] if isinstance(found, str) else found)
     ]
-    measured: dict[int, Measurement] = {}
-    work = [Work(_measured, question, _died) for _, question in questions]
-    if work:
-        with results(work, settings.jobs) as done:
-            measured.update(done)
+    seconds = MEASURING * max(1.0, settings.budget / BUDGET)
+    calls = [Call(_measured, question, seconds, MEGABYTES) for _, question in questions]
+    measured = [
+        _stopped(question, found.reason) if isinstance(found, Stopped) else found
+        for (_, question), found in zip(questions, results(calls, settings.jobs), strict=True)
+    ]
     return [
         found
         if isinstance(found, str)
-        else tuple(measured[k] for k, (at, _) in enumerate(questions) if at == place)
+        else tuple(one for one, (at, _) in zip(measured, questions, strict=True) if at == place)
         for place, found in enumerate(laws)
     ]
 
 
-def _laws(quantity: Quantity, settings: Settings) -> list[str] | str:
+def _laws(asked: tuple[Quantity | OfNetwork, Settings]) -> list[str] | str:
     """The laws to sample with, or why there are none."""
+    quantity, settings = asked
+    if isinstance(quantity, OfNetwork):
+        return ["normal", "uniform"]
     from varlaw.checks.compiled.models import Unmeasurable
     from varlaw.checks.compiled.trials import prepare
 
@@ -108,6 +129,8 @@ def _measured(question: _Question) -> Measurement:
     from varlaw.checks.compiled.trials import measure_claim
 
     settings, quantity = question.settings, question.quantity
+    if isinstance(quantity, OfNetwork):
+        return _of_network(quantity, question.law, settings)
     return measure_claim(
         quantity.start,
         weights=question.law,
@@ -120,16 +143,36 @@ def _measured(question: _Question) -> Measurement:
     )
 
 
-def _died(question: _Question) -> Measurement:
+def _of_network(asked: OfNetwork, law: str, settings: Settings) -> Measurement:
+    """E[y^2] over networks drawn anew, by an interval that is asymptotic."""
+    from varlaw.checks.blocks import measure as simulate
+    from varlaw.checks.claims.networks import claimed_value, known
+    from varlaw.checks.statistics import Interval, judge
+    from varlaw.symbolic.language import read
+
+    given = {name: read(value) for name, value in (settings.values or {}).items()}
+    try:
+        found = known(asked.network, asked.context, given)
+        claimed = claimed_value(asked.claimed, given)
+        one = simulate(found.block, found.state, seed=settings.seed, law=law)["forward"]
+    except (NoValue, BlockError) as error:
+        return _undecided(f"E[{asked.network.name}^2]", law, f"{error}: --set NAME=VALUE")
+    apart = NormalDist().inv_cdf(1 - settings.error_rate / 2) * one.error
+    low, high, count = one.estimate - apart, one.estimate + apart, one.replicates
+    verdict = judge(Interval(low, high, "asymptotic", count), claimed, settings.tolerance)
+    name = f"E[{asked.network.name}^2]"
+    return Measurement(name, law, claimed, one.estimate, low, high, "asymptotic", count, verdict)
+
+
+def _stopped(question: _Question, why: str) -> Measurement:
+    asked = question.quantity
+    if isinstance(asked, OfNetwork):
+        return _undecided(f"E[{asked.network.name}^2]", question.law, why)
+    return _undecided(str(asked.start).replace("**", "^"), question.law, why)
+
+
+def _undecided(quantity: str, law: str, why: str) -> Measurement:
+    none, nan = None, float("nan")
     return Measurement(
-        str(question.quantity.start).replace("**", "^"),
-        question.law,
-        float("nan"),
-        None,
-        None,
-        None,
-        "asymptotic",
-        0,
-        Verdict.UNDECIDED,
-        why=DIED,
+        quantity, law, nan, none, none, none, "asymptotic", 0, Verdict.UNDECIDED, why=why
     )

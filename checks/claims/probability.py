@@ -11,10 +11,17 @@ from sympy import Expr, Rational
 
 from varlaw.checks.claims.compare import Finding, Number, against_literal, between
 from varlaw.checks.claims.context import Context
-from varlaw.checks.claims.definitions import free_names, substituted
+from varlaw.checks.claims.definitions import free_names, outside, substituted
 from varlaw.checks.claims.distributions import NAMES
 from varlaw.checks.claims.functions import CONSTANTS, NoValue
-from varlaw.checks.claims.identities import POINTS, SEED, equal, not_negative, whole_names
+from varlaw.checks.claims.identities import (
+    POINTS,
+    SEED,
+    equal,
+    not_negative,
+    positive_by_custom,
+    whole_names,
+)
 from varlaw.checks.claims.laws import cited
 from varlaw.checks.claims.literals import literal_of
 from varlaw.checks.claims.numbers import Scope
@@ -36,7 +43,7 @@ MOST_SWAPPED = 6
 
 def expected(left: Node, sign: str, right: Node, context: Context, scope: Scope) -> Finding | None:
     """The verdict on a link with expectations in it. Raises NoValue where something is missing."""
-    context = settled(context)
+    context = _with_numbers(settled(context), left, right)
     found = _judged(left, sign, right, context, scope)
     if found is not None and found.verdict is Verdict.VERIFIED:
         law = _law(left, context) or _law(right, context)
@@ -47,6 +54,28 @@ def expected(left: Node, sign: str, right: Node, context: Context, scope: Scope)
     return found
 
 
+def _with_numbers(context: Context, *sides: Node) -> Context:
+    """The context with the names as numbers that stand inside and outside of expectations.
+
+    E[e^{tz}] = e^{t^2/2} says for which numbers t; nothing random stands outside.
+    """
+    moments = [node for side in sides for node in side.walk() if node.head is Head.EXPECTATION]
+    if any(node.head is Head.GIVEN for moment in moments for node in moment.walk()):
+        return context
+    fixed = (Head.EXPECTATION, Head.SUM, Head.PRODUCT, Head.INTEGRAL)
+    free = {
+        plain(node)
+        for side in sides
+        for node in outside(side, fixed)
+        if node.head is Head.NAME and not node.parts
+    }
+    free &= set().union(*map(free_names, moments))
+    free -= {name for name, _ in (*context.values, *context.signs)} | set(CONSTANTS)
+    free = {name for name in free if not (context.variable(name) or context.family(name))}
+    signs = tuple((name, positive_by_custom(name)) for name in sorted(free))
+    return replace(context, signs=(*context.signs, *signs))
+
+
 def _judged(left: Node, sign: str, right: Node, context: Context, scope: Scope) -> Finding | None:
     _needed(left, right, context)
     literal, other = literal_of(right), left
@@ -55,10 +84,10 @@ def _judged(left: Node, sign: str, right: Node, context: Context, scope: Scope) 
     if literal is not None and sign in ("=", "~="):
         (value,) = _values(context, other)
         if not value.free_symbols:
-            return against_literal(_number(value), literal, sign)
+            return against_literal(number_of(value), literal, sign)
     a, b = _values(context, left, right)
     if not (a.free_symbols or b.free_symbols):
-        return between(_number(a), sign, _number(b))
+        return between(number_of(a), sign, number_of(b))
     found = _symbolic(a, sign, b, _positive(left, right, context))
     if found.verdict is Verdict.REFUTED:
         known = _declared_names(context) | {s.name for s in a.free_symbols & b.free_symbols}
@@ -143,7 +172,7 @@ def algebra_of(
     return kind(context, names, frozenset(whole_names(*roots)))
 
 
-def _number(value: Expr) -> Number:
+def number_of(value: Expr) -> Number:
     def enclosed() -> arb:
         try:
             return ball(value)

@@ -48,7 +48,9 @@ def decided(
             return multiple
     if sign == "~=" or sign == "!=":
         return None
-    seen = identities.sampled(left, right, positive, scope)
+    endless = any(_endless(node) for side in (left, right) for node in side.walk())
+    near = names if endless else ()
+    seen = identities.sampled(left, right, positive, scope, fractions=near)
     if not seen.clear:
         raise NoValue("the sides have no values at random points")
     wanted = WANTED.get(sign, (0,))
@@ -56,6 +58,10 @@ def decided(
         return _failed(left, sign, right, scope, positive, seen, insist)
     why = _proof(left, sign, right, positive, scope)
     about = identities.names_shown(positive)
+    if endless:
+        about += ", where the sums converge"
+    elif seen.clear < identities.POINTS:
+        about += ", where both sides are real"
     matrices = sorted(name for name in names - set(signs) if may_be_matrix(name))
     if why and matrices and not commuting(left, sign, right, positive, scope):
         told = f"{why} for numbers, but {', '.join(matrices)} may be matrices: declare them real"
@@ -125,6 +131,10 @@ def _failed(
     return Finding(
         Verdict.REFUTED, "", f"{value} ({identities.names_shown(positive)})", "counter-example"
     )
+
+
+def _endless(node: Node) -> bool:
+    return node.head is Head.SUM and len(node.parts) == 4 and node.parts[3].head is Head.INFINITY
 
 
 def _claims(left: Node, right: Node) -> bool:

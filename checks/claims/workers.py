@@ -1,43 +1,46 @@
 """Judging in worker processes that are killed where they take too long or too much memory.
 
 A worker gets chains, the context and the definitions as plain data, and answers link by link, so
-that after a kill it is known which link it was; the others go to a new worker.
+that after a kill it is known which link it was; the others go to a new worker. Of one document
+every link is first given a short time; those that need more share what is left of its time.
 """
 
-import resource
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from multiprocessing import get_context
+from heapq import heappop, heappush
 from multiprocessing.connection import Connection, wait
-from pathlib import Path
-from time import monotonic
-from typing import Any
+from time import monotonic, process_time
 
 from varlaw.checks.claims.caching import STOPPED
 from varlaw.checks.claims.context import EMPTY, Context
 from varlaw.checks.claims.definitions import Definitions, gathered
+from varlaw.checks.claims.guarded import DIED, START, Guarded, limit_memory, limit_processor
 from varlaw.checks.claims.verdict import Judgement
-from varlaw.checks.executors import by_themselves
 from varlaw.checks.statistics import Verdict
 from varlaw.symbolic.formulas.tree import Chain
 
 SECONDS = 5.0
-START = 60.0  # until a new worker is ready
-MEGABYTES = 500
+UNLIMITED = 1e9
+QUICK = 1.0  # seconds that a link gets at first
+SHARE = 8  # of the first half of a document's time, the next link gets so small a part
+FORK = 0.05  # seconds for a new process
+SLOWER = 20  # times by the clock, at most, of the processor's time
 BATCH = 100
-DIED = "the computation broke off, for want of memory or of processor time"
+OVER = "the time for its document was used up by others"
 
 
 @dataclass(frozen=True)
 class Task:
     """The chains of one document, in order, with what is declared where each of them stands.
 
-    The others are only there for what they define where `only` some are to be judged.
+    The others are only there for what they define where `only` some are to be judged. `seconds` is
+    how much of the processor's time each worker has for all of them.
     """
 
     chains: tuple[Chain, ...]
     contexts: tuple[Context, ...] = ()
     only: frozenset[int] | None = None
+    seconds: float = UNLIMITED
 
     @property
     def links(self) -> list[tuple[int, int]]:
@@ -59,19 +62,20 @@ class Task:
         ]
 
 
-@dataclass
+@dataclass(order=True)
 class _Job:
-    """Links of one task, as (chain, link); `done` counts those answered."""
+    """Links of one task, as (chain, link); `again` for one that needs more time than at first."""
 
     task: int
+    again: bool
     links: list[tuple[int, int]]
-    done: int = 0
+    done: int = field(default=0, compare=False)  # how many are answered
+    patience: float = field(default=0.0, compare=False)  # seconds for each of them
 
 
 @dataclass
 class _Worker:
-    process: Any
-    pipe: Connection
+    guarded: Guarded
     deadline: float
     ready: bool = False
     job: _Job | None = None
@@ -83,20 +87,19 @@ def judge(
 ) -> list[list[list[Judgement]]]:
     """The judgements of each task, chain by chain, link by link.
 
-    A link that takes longer than `seconds`, or too much memory, is undecided with that reason.
+    A link that takes longer than `seconds`, or too much memory, is undecided with that reason; so
+    are those that the time of their task does not suffice for.
     """
     pool = _Pool(tasks, seconds)
     try:
         pool.run(jobs)
     finally:
         pool.close()
-    return [
-        [
-            [pool.found[number, at, link] for at, link in task.links if at == place]
-            for place in range(len(task.chains))
-        ]
-        for number, task in enumerate(tasks)
-    ]
+    judged: list[list[list[Judgement]]] = [[[] for _ in task.chains] for task in tasks]
+    for number, task in enumerate(tasks):
+        for place, link in task.links:
+            judged[number][place].append(pool.found[number, place, link])
+    return judged
 
 
 class _Pool:
@@ -107,88 +110,126 @@ class _Pool:
         self.known = [gathered(task.defining()) for task in tasks]
         self.found: dict[tuple[int, int, int], Judgement] = {}
         self.workers: list[_Worker] = []
-        self.waiting: list[_Job] = []
-        for number, task in enumerate(tasks):
-            self.waiting += [
-                _Job(number, task.links[start : start + BATCH])
-                for start in range(0, len(task.links), BATCH)
-            ]
+        self.spent = [0.0] * len(tasks)  # seconds of the processor's time
+        self.unseen = [len(task.links) for task in tasks]  # links that had no time so far
+        self.waiting = [
+            _Job(number, False, links[start : start + BATCH])
+            for number, links in enumerate(task.links for task in tasks)
+            for start in range(0, len(links), BATCH)
+        ]
 
     def run(self, jobs: int) -> None:
         self.workers = [self.started() for _ in range(min(jobs, len(self.waiting)))]
-        while self.waiting or any(worker.job for worker in self.workers):
+        while True:
             for worker in self.workers:
-                if worker.ready and worker.job is None and self.waiting:
-                    self.give(worker, self.waiting.pop(0))
-            busy = {w.pipe: w for w in self.workers if w.job is not None or not w.ready}
+                if worker.ready and worker.job is None and (job := self.next()) is not None:
+                    self.give(worker, job)
+            if not self.waiting and not any(worker.job for worker in self.workers):
+                return
+            busy = {w.guarded.pipe: w for w in self.workers if w.job is not None or not w.ready}
             first = min(worker.deadline for worker in busy.values())
             heard = wait(list(busy), max(first - monotonic(), 0))
             gone = [busy[pipe] for pipe in busy if pipe in heard and not self.hear(busy[pipe])]
-            late = [w for w in busy.values() if w not in gone and w.deadline < monotonic()]
-            for worker in (*gone, *late):
-                self.workers[self.workers.index(worker)] = self.successor(worker, worker in late)
+            slow = [w for w in busy.values() if w not in gone and w.deadline < monotonic()]
+            for worker in (*gone, *slow):
+                self.workers[self.workers.index(worker)] = self.successor(worker, worker in slow)
 
     def started(self) -> _Worker:
-        ours, theirs = get_context("spawn").Pipe()
-        process = get_context("spawn").Process(
-            target=_work, args=(theirs, self.seconds), daemon=True
-        )
-        with by_themselves():
-            process.start()
-        theirs.close()
-        return _Worker(process, ours, monotonic() + START)
+        return _Worker(Guarded(_work), monotonic() + START)
+
+    def next(self) -> _Job | None:
+        """The next job that there is time for; the links of others are undecided."""
+        while self.waiting:
+            job = heappop(self.waiting)
+            patience = min(self.seconds, self.share(job))
+            if patience > job.patience:
+                job.patience = patience
+                return job
+            reason = late(job.patience) if job.again else OVER
+            for link in job.links:
+                self.stopped(job.task, link, reason)
+        return None
+
+    def share(self, job: _Job) -> float:
+        """The seconds for the next link of a job, of what is left for its task.
+
+        Of the second half of its time every link has a share that no other takes.
+        """
+        whole = self.tasks[job.task].seconds * len(self.workers)
+        left = whole - self.spent[job.task]
+        if job.again:
+            return left / (1 + sum(other.task == job.task for other in self.waiting))
+        return min(QUICK, max((left - whole / 2) / SHARE, left / self.unseen[job.task]))
 
     def give(self, worker: _Worker, job: _Job) -> None:
         task = self.tasks[job.task]
         known = None if job.task in worker.told else self.known[job.task]
         worker.told.add(job.task)
         chains = {place: (task.chains[place], task.context(place)) for place, _ in job.links}
-        worker.job, worker.deadline = job, monotonic() + self.seconds
-        worker.pipe.send((job.task, known, chains, job.links))
+        worker.job = job
+        self.wind_up(worker, job)
+        worker.guarded.pipe.send((job.task, known, chains, job.links, job.patience))
+
+    def wind_up(self, worker: _Worker, job: _Job) -> None:
+        """Set the clock for the next link."""
+        worker.deadline = monotonic() + SLOWER * job.patience + 1
 
     def hear(self, worker: _Worker) -> bool:
         """Take one answer; False where the worker is gone."""
         try:
-            answer = worker.pipe.recv()
+            answer = worker.guarded.pipe.recv()
         except (EOFError, OSError):
             return False
-        worker.deadline = monotonic() + self.seconds
-        if worker.job is None:
+        job = worker.job
+        if job is None:
             worker.ready = True
             return True
-        self.found[(worker.job.task, *worker.job.links[worker.job.done])] = answer
-        worker.job.done += 1
-        if worker.job.done == len(worker.job.links):
+        self.found[(job.task, *job.links[job.done])], seconds = answer
+        self.spent[job.task] += seconds
+        self.unseen[job.task] -= not job.again
+        job.done += 1
+        self.wind_up(worker, job)
+        if job.done == len(job.links):
             worker.job = None
         return True
 
-    def successor(self, worker: _Worker, late: bool) -> _Worker:
-        """A new worker for one that is gone or late; the link it was at is undecided."""
-        _ended(worker)
+    def successor(self, worker: _Worker, is_late: bool) -> _Worker:
+        """A new worker for one that is gone or late; the link it was at waits, or is undecided."""
+        is_late = worker.guarded.end() or is_late
         job = worker.job
         if job is None:
             raise OSError("a worker process could not be started")
-        place, link = job.links[job.done]
-        left, sign, right = self.tasks[job.task].chains[place].links[link]
-        reason = f"took longer than {self.seconds:g} s" if late else DIED
-        undecided = Judgement(left, sign, right, Verdict.UNDECIDED, reason=reason, rule=STOPPED)
-        self.found[job.task, place, link] = undecided
-        if job.links[job.done + 1 :]:
-            self.waiting.insert(0, _Job(job.task, job.links[job.done + 1 :]))
+        link, rest = job.links[job.done], job.links[job.done + 1 :]
+        self.spent[job.task] += job.patience + FORK
+        self.unseen[job.task] -= not job.again
+        if not is_late:
+            self.stopped(job.task, link, DIED)
+        elif job.again or job.patience == self.seconds:
+            self.stopped(job.task, link, late(job.patience))
+        else:
+            heappush(self.waiting, _Job(job.task, True, [link], patience=job.patience))
+        if rest:
+            heappush(self.waiting, _Job(job.task, job.again, rest))
         return self.started()
+
+    def stopped(self, task: int, at: tuple[int, int], reason: str) -> None:
+        """A link that is undecided for want of time or memory."""
+        place, link = at
+        left, sign, right = self.tasks[task].chains[place].links[link]
+        undecided = Judgement(left, sign, right, Verdict.UNDECIDED, reason=reason, rule=STOPPED)
+        self.found[task, place, link] = undecided
 
     def close(self) -> None:
         for worker in self.workers:
-            _ended(worker)
+            worker.guarded.end()
 
 
-def _ended(worker: _Worker) -> None:
-    worker.process.kill()
-    worker.process.join()
-    worker.pipe.close()
+def late(seconds: float) -> str:
+    """The reason for a link that was not decided in time."""
+    return f"took longer than {seconds:.2g} s"
 
 
-def _work(pipe: Connection, seconds: float) -> None:
+def _work(pipe: Connection) -> None:
     """A worker: judge what arrives until the pipe closes."""
     # all that links may need, before the limits and the clock
     import varlaw.checks.algebra
@@ -196,21 +237,24 @@ def _work(pipe: Connection, seconds: float) -> None:
     import varlaw.symbolic.strategy  # noqa: F401
     from varlaw.checks.claims.decide import judge_link
 
-    _limit_memory()
+    limit_memory()
     definitions: dict[int, Definitions] = {}
     pipe.send(None)
     while True:
         try:
-            task, told, chains, links = pipe.recv()
+            task, told, chains, links, seconds = pipe.recv()
         except EOFError:
             return
         if told is not None:
             definitions[task] = told
         for place, link in links:
-            _limit_processor(seconds)
+            limit_processor(seconds)
+            begin = process_time()
             known = definitions[task].at(place)
             chain, context = chains[place]
-            pipe.send(_judged(judge_link, chain, context, link, known))
+            answer = _judged(judge_link, chain, context, link, known)
+            pipe.send((answer, process_time() - begin))
+        limit_processor(0)
 
 
 def _judged(
@@ -229,20 +273,3 @@ def _judged(
     except Exception as error:
         reason = f"could not be computed ({type(error).__name__})"
     return Judgement(left, sign, right, Verdict.UNDECIDED, reason=reason, rule=STOPPED)
-
-
-def _limit_memory() -> None:
-    """At most so much memory from now on, where the system can tell; no core files."""
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    statistics = Path("/proc/self/statm")
-    if statistics.exists():
-        pages = int(statistics.read_text(encoding="ascii").split()[0])
-        most = pages * resource.getpagesize() + MEGABYTES * 2**20
-        resource.setrlimit(resource.RLIMIT_AS, (most, most))
-
-
-def _limit_processor(seconds: float) -> None:
-    """At most twice the time of the clock for the next link, by the processor's time."""
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    soft = int(used.ru_utime + used.ru_stime + 2 * seconds) + 2
-    resource.setrlimit(resource.RLIMIT_CPU, (soft, resource.getrlimit(resource.RLIMIT_CPU)[1]))

@@ -6,7 +6,6 @@ from varlaw.checks.compiled.models import Unmeasurable
 from varlaw.symbolic.activation import Activation
 from varlaw.symbolic.arrays import Entry
 from varlaw.symbolic.gradients import NoGradient, gradient
-from varlaw.symbolic.partials import Gradient
 from varlaw.symbolic.terms import Expectation, Indicator, Slope
 
 
@@ -28,7 +27,7 @@ def with_slopes(e: Expr) -> Expr:
         except NoGradient as error:
             raise Unmeasurable(str(error)) from error
 
-    return e.replace(lambda part: isinstance(part, (Slope, Gradient)), written)
+    return e.replace(lambda part: isinstance(part, Slope), written)
 
 
 def _by_variance(of: Expr, by: Expr) -> Expr:

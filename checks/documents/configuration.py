@@ -8,17 +8,21 @@ context-file = "docs/context.varlaw"   # or a file of them
 macros = { E = "\\\\mathbb{E}" }    # what the author's commands stand for
 log-base = "e"                    # of \\log without a base: "e", 2 or 10
 strict = true                     # undecided and loose links fail, too
+seconds = 8                       # of the processor's time for each document
 """
 
 import re
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from math import inf
 from pathlib import Path
 from typing import Any
 
 LOG_BASES = ("e", "2", "10")
 MOST_BYTES = 1_000_000
+SECONDS = 8.0
+READING = 0.6  # the part of them that reading may take
 _MACRO = re.compile(r"\\?([A-Za-z]+)\*?")
 
 
@@ -32,7 +36,13 @@ class Configuration:
     macros: Mapping[str, str] = field(default_factory=dict)  # by name, without the backslash
     log_base: str = "e"
     strict: bool = False
+    seconds: float = SECONDS
     source: Path | None = None
+
+    @property
+    def reading(self) -> float:
+        """Seconds that reading a document may take."""
+        return READING * self.seconds
 
 
 def find_configuration(start: Path) -> Configuration:
@@ -136,6 +146,12 @@ def _log_base(value: Any) -> str:
     return str(value)
 
 
+def _seconds(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < inf:
+        raise TypeError("a number of seconds above 0")
+    return float(value)
+
+
 def _switch(value: Any) -> bool:
     if not isinstance(value, bool):
         raise TypeError("true or false")
@@ -150,4 +166,5 @@ _KEYS: dict[str, Callable[[Any], Any]] = {
     "macros": _macros,
     "log-base": _log_base,
     "strict": _switch,
+    "seconds": _seconds,
 }

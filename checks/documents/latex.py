@@ -2,8 +2,9 @@
 
 import re
 
+from varlaw.checks.documents.found import Found
 from varlaw.checks.documents.macros import Definitions
-from varlaw.checks.documents.scanning import Found, Syntax, scan
+from varlaw.checks.documents.scanning import Syntax, scan
 from varlaw.checks.documents.stretch import Stretch
 
 _SYNTAX = Syntax(latex=True, code="none", comments=False)

@@ -6,10 +6,12 @@ markdown-it knows lines but no columns, so its blocks are laid back upon the tex
 import re
 
 from markdown_it import MarkdownIt
+from markdown_it.rules_block import StateBlock
 from markdown_it.token import Token
 
 from varlaw.checks.documents.displays import DISPLAY, paragraph_with_display
-from varlaw.checks.documents.scanning import Found, Syntax, add_span, scan
+from varlaw.checks.documents.found import Found, add_span
+from varlaw.checks.documents.scanning import Syntax, scan
 from varlaw.checks.documents.span import Kind
 from varlaw.checks.documents.stretch import Stretch
 
@@ -49,7 +51,17 @@ def _parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark", {"maxNesting": DEEPEST}).enable("table")
     parser.block.ruler.disable("reference")  # a footnote of one word looks like one
     parser.block.ruler.before("lheading", "display", paragraph_with_display)
+    parser.block.ruler.before("table", "clock", _unless_over)
     return parser
+
+
+def _unless_over(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+    """Take all that is left for read where there is no more time for it."""
+    found: Found = state.env["found"]
+    if silent or not found.is_late(state.env["at"](start)):
+        return False
+    state.line = end
+    return True
 
 
 _PARSER = _parser()
@@ -66,7 +78,8 @@ class _Reader:
     def run(self) -> None:
         tokens: list[Token] = []
         displays = DISPLAY.search(self.text) is not None
-        _PARSER.block.parse(self.text, _PARSER, {"displays": displays}, tokens)
+        told = {"displays": displays, "found": self.found, "at": self._at}
+        _PARSER.block.parse(self.text, _PARSER, told, tokens)
         in_row = False
         for token in tokens:
             if token.type in {"tr_open", "tr_close"}:
@@ -160,7 +173,11 @@ class _Reader:
             _Reader(content, self.found, self.depth + 1).run()
 
     def _problem(self, message: str, line: int) -> None:
-        self.found.problem(message, self.stretch.at(self.starts[line]))
+        self.found.problem(message, self._at(line))
+
+    def _at(self, line: int) -> int:
+        """Where a line stands in the document."""
+        return self.stretch.at(min(self.starts[line], len(self.text)))
 
 
 def _without_options(content: Stretch) -> Stretch:

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from typing import Any
 
 
-def markdown_cells(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the number of each Markdown cell, from 1 over all cells, and its source.
+def markdown_cells(text: str) -> Iterator[tuple[int, str | None]]:
+    """Yield the number of each Markdown cell, from 1 over all cells, and its source if it is text.
 
     Raise ValueError, with the position if there is one, for what is no notebook.
     """
@@ -21,9 +21,7 @@ def markdown_cells(text: str) -> Iterator[tuple[int, str]]:
         if isinstance(cell, dict) and cell.get("cell_type") == "markdown":
             source = cell.get("source", "")
             lines = source if isinstance(source, list) else [source]
-            if not all(isinstance(line, str) for line in lines):
-                raise ValueError(f"no notebook: the source of cell {number} is no text")
-            yield number, "".join(lines)
+            yield number, "".join(lines) if all(isinstance(line, str) for line in lines) else None
 
 
 def _cells(notebook: Any) -> Any:

@@ -11,7 +11,8 @@ import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from varlaw.checks.documents.scanning import BLANK, Found, add_span
+from varlaw.checks.documents.found import Found, add_span
+from varlaw.checks.documents.scanning import BLANK
 from varlaw.checks.documents.signs import ACCENTS, ALIKE, INVISIBLE, SIGNS
 from varlaw.checks.documents.span import Kind
 from varlaw.checks.documents.stretch import Stretch

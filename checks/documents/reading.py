@@ -5,11 +5,13 @@ import re
 from collections.abc import Callable
 from pathlib import PurePath
 
+from varlaw.checks.documents.clock import Clock
+from varlaw.checks.documents.found import Found, add_span
 from varlaw.checks.documents.latex import read_latex
 from varlaw.checks.documents.markdown import read_markdown
 from varlaw.checks.documents.notebook import markdown_cells
 from varlaw.checks.documents.pairs import find_pairs
-from varlaw.checks.documents.scanning import Found, Syntax, add_span, scan
+from varlaw.checks.documents.scanning import Syntax, scan
 from varlaw.checks.documents.span import Document, Kind, Problem
 from varlaw.checks.documents.stretch import Stretch
 
@@ -42,13 +44,20 @@ SUFFIXES = (*READERS, NOTEBOOK)
 
 
 def read_document(
-    path: str | PurePath, data: bytes, *, suffix: str = "", most_bytes: int = MOST_BYTES
+    path: str | PurePath,
+    data: bytes,
+    *,
+    suffix: str = "",
+    most_bytes: int = MOST_BYTES,
+    clock: Clock | None = None,
 ) -> tuple[Document, ...]:
     """Read a document; of a notebook, each Markdown cell.
 
     The format is that of `suffix`, else of the path's own; standard input, "-", is Markdown. What
-    cannot be read is a problem of the document. Raise ValueError for an unknown format.
+    cannot be read, also for want of time, is a problem of the document. Raise ValueError for an
+    unknown format.
     """
+    clock = clock or Clock()
     name = str(path)
     suffix = suffix or (".md" if name == "-" else PurePath(name).suffix.lower())
     if suffix not in SUFFIXES:
@@ -58,36 +67,39 @@ def read_document(
         return (Document(name, "", (), (), (Problem(message, 0),)),)
     text, problems = _decoded(data)
     if suffix == NOTEBOOK:
-        return _notebook(name, text, problems)
-    return (_document(name, text, READERS[suffix], problems),)
+        return _notebook(name, text, problems, clock)
+    return (_document(name, text, READERS[suffix], Found(problems=problems, clock=clock)),)
 
 
-def _notebook(path: str, text: str, problems: list[Problem]) -> tuple[Document, ...]:
+def _notebook(path: str, text: str, problems: list[Problem], clock: Clock) -> tuple[Document, ...]:
+    documents: list[Document] = []
+    found = Found(clock=clock)
     try:
-        cells = list(markdown_cells(text))
+        for number, source in markdown_cells(text):
+            if found.full or found.late:
+                break
+            if source is None:
+                problems.append(Problem(f"the source of cell {number} is no text: not read", 0))
+                continue
+            found = Found(clock=clock, room=found.room - len(found.spans))
+            source = _SURROGATE.sub("\ufffd", source)
+            documents.append(_document(path, source, _markdown, found, number))
     except json.JSONDecodeError as error:
         problems.append(Problem(f"no notebook: {error.msg}", error.pos))
     except ValueError as error:
         problems.append(Problem(str(error), 0))
-    else:
-        documents = [
-            _document(path, _SURROGATE.sub("\ufffd", source), _markdown, [], number)
-            for number, source in cells
-        ]
-        if not problems:
-            return tuple(documents)
-        return (Document(path, text, (), (), tuple(problems)), *documents)
-    return (Document(path, text, (), (), tuple(problems)),)
+    if not problems:
+        return tuple(documents)
+    return (Document(path, text, (), (), tuple(problems)), *documents)
 
 
 def _document(
     path: str,
     text: str,
     reader: Callable[[Stretch, Found], None],
-    problems: list[Problem],
+    found: Found,
     cell: int | None = None,
 ) -> Document:
-    found = Found(problems=problems)
     reader(Stretch.of(text), found)
     spans = sorted(found.spans, key=lambda span: span.start)
     remarks = sorted(found.remarks, key=lambda remark: remark.start)
@@ -95,7 +107,8 @@ def _document(
     if found.unreported:
         reported.append(Problem(f"{found.unreported} more problems", reported[-1].start))
     macros = tuple(dict.fromkeys(found.macros))
-    return Document(path, text, tuple(spans), tuple(remarks), tuple(reported), macros, cell)
+    parts = tuple(spans), tuple(remarks), tuple(reported), macros, cell, found.clock.spent
+    return Document(path, text, *parts)
 
 
 def _decoded(data: bytes) -> tuple[str, list[Problem]]:

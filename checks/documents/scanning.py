@@ -9,23 +9,26 @@ import re
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache, cached_property
 
 from varlaw.checks.documents.dollars import is_maths, is_worth_reporting
+from varlaw.checks.documents.found import Found, add_span
 from varlaw.checks.documents.macros import Definitions
-from varlaw.checks.documents.span import Kind, Problem, Remark, Span
+from varlaw.checks.documents.span import Kind
 from varlaw.checks.documents.stretch import Stretch
 
 ENVIRONMENTS = (
     *("equation", "align", "gather", "multline", "eqnarray", "alignat", "flalign"),
     *("displaymath", "math", "dmath", "IEEEeqnarray"),
 )
-MOST_PROBLEMS = 100
 BEGIN = rf"\\begin\{{((?:{'|'.join(ENVIRONMENTS)})\*?)\}}"
 MATHEMATICA = r"\\\[[A-Z][A-Za-z]+\]"  # its names of letters, \[Lambda], open no display
 BLANK = r"[\r\n][ \t]*[\r\n]"
-_TOKEN = re.compile(rf"{BEGIN}|{MATHEMATICA}|\\\\[(\[]|\\.|\$+|`+|<!--|%+", re.DOTALL)
+_ADDRESS = r"\]\([^\s()]*(?:\([^\s()]*\)[^\s()]*)*\)|https?://[^\s<>()\"']*"  # [text](address)
+_TOKEN = re.compile(
+    rf"{BEGIN}|{MATHEMATICA}|\\\\[(\[]|\\.|\$+|`+|<!--|%+|(?P<address>{_ADDRESS})", re.DOTALL
+)
 _OPEN_TEXT = re.compile(r"\\(?:text(?:rm|it|bf)?|mbox)\{[^{}$]*(?:\$[^{}$]*\$[^{}$]*)*\Z")
 # Where Markdown eats a backslash, two are written.
 _BRACKETED = {
@@ -37,7 +40,6 @@ _BRACKETED = {
 _ARGUMENTS = re.compile(r"(?:\[[^\]\n]{0,9}\])?\{[^{}\n]{0,99}\}")  # {2} of alignat
 _BRACKETS = re.compile(r"\\?[\[\]()]|[\r\n]")
 _PERCENT = re.compile(r"[ \t]*varlaw[ \t]*:[^\r\n]*", re.IGNORECASE)
-_VARLAW = re.compile(r"\s*varlaw\s*:", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,30 +49,6 @@ class Syntax:
     latex: bool = False  # a dollar is no money, \\\\ ends a line
     code: str = "any"  # how long runs of backquotes begin code: "any", "text" or "none"
     comments: bool = True  # <!-- --> and lines of "% varlaw:"
-
-
-@dataclass
-class Found:
-    """What is found so far in one document; only the first problems are kept, all are counted."""
-
-    spans: list[Span] = field(default_factory=list)
-    remarks: list[Remark] = field(default_factory=list)
-    problems: list[Problem] = field(default_factory=list)
-    macros: list[str] = field(default_factory=list)
-    unreported: int = 0
-    prose: list[tuple[Stretch, list[tuple[int, int]]]] = field(default_factory=list)
-
-    def problem(self, message: str, start: int) -> None:
-        """Note what could not be read."""
-        if len(self.problems) < MOST_PROBLEMS:
-            self.problems.append(Problem(message, start))
-        else:
-            self.unreported += 1
-
-    def remark(self, comment: str, start: int, end: int) -> None:
-        """Note a comment, its own marks taken off, if it is addressed to us."""
-        if us := _VARLAW.match(comment):
-            self.remarks.append(Remark(comment[us.end() :].strip(), start, end))
 
 
 def scan(stretch: Stretch, syntax: Syntax, found: Found) -> None:
@@ -89,6 +67,8 @@ class _Scanner:
     def run(self) -> None:
         position = 0
         while token := _TOKEN.search(self.text, position):
+            if self.found.is_full(self.stretch.at(token.start())):
+                break
             position = self._read(token)
             if position > token.end() or token[0][0] in "$`":
                 self.taken.append((token.start(), position))
@@ -97,6 +77,8 @@ class _Scanner:
     def _read(self, token: re.Match[str]) -> int:
         """Read what begins here; where to go on."""
         start, mark = token.start(), token[0]
+        if token["address"]:
+            return token.end()
         if environment := token[1]:
             return self._environment(start, token.end(), environment)
         if mark in _BRACKETED and not (self.syntax.latex and len(mark) == 3):
@@ -265,21 +247,6 @@ class _Scanner:
         self.found.macros += [self.text[start:end] for start, end in definitions]
         inner = self.stretch.cut(_gaps(definitions, inside[1], inside[0]))
         add_span(self.found, inner, kind, self.stretch, whole, environment)
-
-
-def add_span(
-    found: Found,
-    inner: Stretch,
-    kind: Kind,
-    outer: Stretch,
-    whole: tuple[int, int],
-    environment: str = "",
-) -> None:
-    """Note a span, unless it is empty."""
-    if inner.text.strip():
-        offsets = inner.offsets(0, len(inner.text))
-        start, end = outer.at(whole[0]), outer.after(whole[1])
-        found.spans.append(Span(kind, inner.text, offsets, environment, start, end))
 
 
 def _gaps(taken: list[tuple[int, int]], end: int, start: int = 0) -> list[tuple[int, int]]:

@@ -88,6 +88,7 @@ class Document:
     problems: tuple[Problem, ...]
     macros: tuple[str, ...] = ()  # \newcommand and \def, as written
     cell: int | None = None
+    seconds: float = field(default=0.0, repr=False, compare=False)  # that were spent on it so far
     line_starts: tuple[int, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:

@@ -13,7 +13,14 @@ from sympy import Expr, Rational, Symbol
 from varlaw.checks.experiments.activations import exact_of, over_units, relu, value
 from varlaw.checks.experiments.forward import SIGNS, multiply
 from varlaw.checks.experiments.moments import Number, Orders, exact, sum_moment
-from varlaw.checks.experiments.registry import SYMMETRIC, Case, Draws, Trial, experiment
+from varlaw.checks.experiments.registry import (
+    SYMMETRIC,
+    Case,
+    Draws,
+    LimitTrial,
+    Trial,
+    experiment,
+)
 from varlaw.checks.experiments.streams import FOURTH, SECOND, SQUARE, Stream
 from varlaw.symbolic.sequences import Term
 
@@ -302,3 +309,27 @@ def depth_he_drift(case: Case) -> Trial:
     wrong = {"-1, as without ReLU": -1.0, "-5": -5.0, "-3": -3.0, "0, kept": 0.0}
     others = {name: exact_of(other - claim) for name, other in wrong.items()}
     return Trial(draw, 3 * n, 0, spread, others, scale=6.0)
+
+
+@experiment(
+    law="depth-he-drift", quantity="n E[log(q_1/q_0)] at n, 4 n and 16 n", weights=NORMAL, n=8
+)
+def depth_he_drift_order(case: Case) -> LimitTrial:
+    """The order of the error; the input is one-hot, W and -W are both taken, as above.
+
+    k of n normal pre-activations are positive, k binomial; their squares add up to chi-square
+    numbers with k and n - k degrees of freedom.
+    """
+    sizes, claim = tuple(case.size("n") * factor for factor in (1, 4, 16)), case.claim()
+
+    def at(size: int) -> Trial:
+        def draw(rng: Generator, replicates: int) -> Draws:
+            k = rng.binomial(size, 0.5, replicates)
+            sums = [2 * rng.standard_gamma(part / 2) for part in (k, size - k)]
+            logs = sum(np.log(np.where(s > 0, 2 * s / size, 1)) for s in sums)
+            return np.asarray(size * (logs / 2 - (sum(sums) / size - 1)))
+
+        return Trial(draw, 3, claim, exact_of(pair_variance(size)), {})
+
+    wrong = {"-1, as without ReLU": -1, "-5": -5, "-3": -3, "-2": -2}
+    return LimitTrial(sizes, tuple(map(at, sizes)), claim, wrong, margins=(0.008, 0.004, 0.005))

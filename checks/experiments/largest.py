@@ -1,9 +1,10 @@
-"""The experiment on the largest of many logits."""
+"""Experiments on the largest of many logits or weights."""
 
 from math import log, sqrt
 
 import numpy as np
 from numpy.random import Generator
+from scipy.special import ndtr, ndtri
 from sympy import Rational
 
 from varlaw.checks.experiments.registry import Case, Draws, Trial, experiment
@@ -24,3 +25,24 @@ def softmax_largest_512(case: Case) -> Trial:
         "2": 2,
     }
     return Trial(draw, 512, case.claim(), 1, wrong)
+
+
+FAR = 3.0  # the largest of 65536 lies below with a chance of e^-88
+
+
+@experiment(law="largest-weight", quantity="E max", weights=NORMAL)
+def largest_weight(case: Case) -> Trial:
+    """Of the weights only those beyond three standard deviations are drawn: how many, and which."""
+    chance = float(ndtr(-FAR))
+
+    def draw(rng: Generator, replicates: int) -> Draws:
+        count = rng.binomial(256**2, chance, replicates)
+        found = -ndtri(chance * (1 - rng.random(count.sum())))
+        return np.maximum.reduceat(found, np.append(0, count.cumsum()[:-1]))
+
+    wrong = {
+        "sqrt(2 log n)": Rational(sqrt(2 * log(256**2))),
+        "sqrt(log n)": Rational(sqrt(log(256**2))),
+        "4": 4,
+    }
+    return Trial(draw, 100, case.claim(), 1, wrong)

@@ -84,8 +84,13 @@ def _found(
     found = {path: cache.get(keys[path]) if keep else None for path in files}
     if missing := [path for path in files if found[path] is None]:
         from varlaw.checks.claims.checking import check
+        from varlaw.checks.claims.guarded import warm_up
+        from varlaw.checks.documents.clock import Clock
 
-        documents = [read_document(path, contents[path]) for path in missing]
+        warm_up()
+        documents = [
+            read_document(path, contents[path], clock=Clock(settings.reading)) for path in missing
+        ]
         for path, findings in zip(missing, check(documents, settings, jobs), strict=True):
             found[path] = findings
             if keep:

@@ -71,6 +71,8 @@ from varlaw.console import Exit, between, formats, pairs, say, say_json, width, 
     help="Random numbers of a simulation.",
 )
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Its seed.")
+@click.option("--layers", is_flag=True, help="A table, layer by layer, with each token followed.")
+@click.option("--gradients", is_flag=True, help="Measure the gradients of layers too.")
 @click.option(
     "--plot",
     type=click.Path(),
@@ -84,7 +86,9 @@ from varlaw.console import Exit, between, formats, pairs, say, say_json, width, 
 )
 @click.option(
     "--keep",
-    type=click.Choice(("forward", "backward", "arithmetic", "geometric")),
+    type=click.Choice(
+        ("forward", "backward", "arithmetic", "geometric", "quadratic", "contraharmonic")
+    ),
     default="forward",
     show_default=True,
     help="The solution that --emit takes.",
@@ -94,6 +98,8 @@ def explore(
     blocks: tuple[str, ...],
     variants: dict[str, str],
     form: str,
+    layers: bool,
+    gradients: bool,
     plot: str | None,
     emit: str | None,
     keep: str,
@@ -106,13 +112,22 @@ def explore(
     """
     if not blocks and not variants:
         raise click.UsageError("give blocks, as a text or a file")
+    if layers or gradients:
+        from varlaw import layers as table
+
+        if len(blocks) + len(variants) != 1 or plot or emit or form in ("latex", "markdown"):
+            raise click.UsageError("--layers is a table of one variant, as text or JSON")
+        (text,) = (*blocks, *variants.values())
+        table.show(text, form, gradients=gradients, whole=layers, **options)
+        return Exit.WELL
     from varlaw import exploration
+    from varlaw import explore_documents as documents
 
     if plot is not None:
         from varlaw.sweep_plot import check
 
         check(plot)
-    several = exploration.named(blocks, variants)
+    several = documents.named(blocks, variants)
     alone = len(several) == 1 and not variants
     answers = {
         name: exploration.answer(text, name="" if alone else name, **options)
@@ -133,12 +148,12 @@ def explore(
             say_json(comparison.to_json())
         else:
             say(comparison.document(form, width()))
-        return exploration.exit_code(*answers.values())
+        return documents.exit_code(*answers.values())
     (found,) = answers.values()
     if emit:
-        say(exploration.code(found, emit, keep))
+        say(documents.code(found, emit, keep))
     elif form == "json":
         say_json(exploration.record(found))
     else:
-        say(exploration.document(found, form))
-    return exploration.exit_code(found)
+        say(documents.document(found, form))
+    return documents.exit_code(found)

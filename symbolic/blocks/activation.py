@@ -32,7 +32,6 @@ from varlaw.symbolic.language_text import typed
 
 U, V = Dummy("u", real=True), Dummy("v", positive=True)  # no name in a state clashes with them
 MOST_OPERATIONS = 1000
-LONG = 40  # operations of a closed form from which on a shorter one is looked for
 RHO = Dummy("rho", real=True)
 SIGN = Regime({Approximation.SYMMETRIC})
 
@@ -215,4 +214,4 @@ def _closed_pair(f: Expr, x: Symbol, centred: bool) -> Expr | None:
         return None
     except ValueError as error:
         raise BlockError(f"the correlation of two inputs: {error}") from error
-    return shorter(found) if found.count_ops() > LONG else found
+    return shorter(found)

@@ -1,12 +1,14 @@
-"""Self-attention of one head at initialisation, with uniform weights or with the softmax."""
+"""Self-attention at initialisation: heads, causal masks, QK-norm; forward and backward."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
-from sympy import Expr, exp
+from sympy import Expr, Integer, exp, harmonic, polygamma, sqrt
 
 from varlaw.symbolic.blocks.block import Block, quantity, size
 from varlaw.symbolic.blocks.linear import check_width
 from varlaw.symbolic.blocks.state import (
+    ONE,
     ZERO,
     Approximation,
     BlockError,
@@ -16,19 +18,55 @@ from varlaw.symbolic.blocks.state import (
     tidy,
 )
 from varlaw.symbolic.language import Text
+from varlaw.symbolic.language_text import typed
+
+
+class Logits(NamedTuple):
+    """The logits of one head: their variance, and how they go with queries and keys.
+
+    `keys` and `queries` are the correlations of two keys and of two queries; `key_slope` is the
+    second moment of the derivative of a logit by a feature of its key's token, `query_slope` that
+    by a feature of its query's token.
+    """
+
+    variance: Expr
+    keys: Expr
+    queries: Expr
+    key_slope: Expr
+    query_slope: Expr
+
+
+class Overlap(NamedTuple):
+    """Sums over softmax weights p, with means over queries t or over pairs of them.
+
+    `one` is E sum_s p_ts^2, `squared` the mean of its square, `two` E sum_s p_ts p_t's, and
+    `centred` what of `two` is left where from each token the mean of its row is taken.
+    """
+
+    one: Expr
+    squared: Expr
+    two: Expr
+    centred: Expr
 
 
 @dataclass(frozen=True, init=False)
 class Attention(Block):
-    """W_O sum_s p_ts W_V x_s over T tokens, of which two each have the correlation of the state.
+    """W_O sum_s p_ts W_V x_s per head, p = softmax of scale q.k, over tokens that correlate alike.
 
-    With p = softmax of q.k/sqrt(d_k), logits have variance u = d^2 var(W_Q) var(W_K) E[x^2]^2, and
-    two logits of a query the covariance rho u, rho = E[x x']/E[x^2]. Query or key weights of 0 make
-    p uniform, and the averaged tokens have the second moment c + (q - c)/T exactly, q = E[x^2] and
-    c = E[x x']. Else, for many tokens in the wide limit: E sum_s p_ts p_t's -> e^(u (1-rho))/T in
-    place of 1/T for one query and e^(u rho (1-rho))/T for two; and since p depends on the tokens,
-    by Stein's lemma the average is moved by q (1-rho) times the gradient of a logit, which adds
-    q u (1-rho)^2/d, and rho times that for two queries.
+    Heads have `head_width` features, d/heads unless given; keys and values of `kv_heads` heads are
+    shared by groups of queries (Ainslie et al. 2023), which no map here depends on. The scale is
+    1/sqrt(head_width) unless given (Vaswani et al. 2017, section 3.2.1); `qk_norm` normalises
+    queries and keys (Henry et al. 2020). `causal`: token t sees the tokens up to t, and moments are
+    means over the positions, or those at `position` and of it and an earlier one.
+
+    Query or key weights of 0 make p uniform, and all maps are exact. Else, in the wide limit, with
+    q = E[x^2], c = E[x x'], rho = c/q and u = E[logit^2], E sum_s p_ts^2 is taken as
+    N = e^v/(T - 1 + e^v), v = u (1-rho), which is right for small u at any T, and for many tokens
+    at any u; for two queries with rho v in place of v. Since p depends on the tokens, by Stein's
+    lemma the average is moved by q - c times the gradient of a logit, which adds (q - c)^2 u/(q d),
+    and rho times that for two queries. Backward, gradients pass through the values, times N, and
+    through the logits: through queries times u (1-rho)^2 ((1-N)^2/d + N (1-N)), where the first is
+    the covariance of the tokens, the second its noise; through keys times u (1-rho) N (1-N).
     """
 
     width: Expr
@@ -37,6 +75,17 @@ class Attention(Block):
     out: Expr
     query: Expr
     key: Expr
+    heads: Expr
+    kv_heads: Expr
+    head_width: Expr
+    scale: Expr
+    qk_norm: Expr
+    causal: Expr
+    position: Expr | None
+    query_bias: Expr
+    key_bias: Expr
+    value_bias: Expr
+    out_bias: Expr
 
     def __init__(
         self,
@@ -47,34 +96,95 @@ class Attention(Block):
         out: Text,
         query: Text = 0,
         key: Text = 0,
+        heads: Text = 1,
+        kv_heads: Text | None = None,
+        head_width: Text | None = None,
+        scale: Text | None = None,
+        qk_norm: Text = 0,
+        causal: Text = 0,
+        position: Text | None = None,
+        query_bias: Text = 0,
+        key_bias: Text = 0,
+        value_bias: Text = 0,
+        out_bias: Text = 0,
     ) -> None:
-        set_ = object.__setattr__
-        set_(self, "width", size(width, "width"))
-        set_(self, "tokens", size(tokens, "number of tokens"))
-        for name, given in (("value", value), ("out", out), ("query", query), ("key", key)):
-            set_(self, name, quantity(given, f"variance of the {name} weights"))
+        d, h = size(width, "width"), size(heads, "number of heads")
+        own = size(tidy(d / h) if head_width is None else head_width, "width of a head")
+        shared = h if kv_heads is None else size(kv_heads, "number of heads of keys")
+        if (h / shared).is_number and not isinstance(h / shared, Integer):
+            raise BlockError(f"{typed(h)} heads are no multiple of {typed(shared)} heads of keys")
+        given = {
+            "width": d,
+            "tokens": size(tokens, "number of tokens"),
+            "heads": h,
+            "kv_heads": shared,
+            "head_width": own,
+            "scale": 1 / sqrt(own) if scale is None else quantity(scale, "scale of the logits"),
+            "qk_norm": _flag(qk_norm, "qk_norm"),
+            "causal": _flag(causal, "causal"),
+            "position": None if position is None else size(position, "position"),
+        }
+        weights = {"value": value, "out": out, "query": query, "key": key}
+        for name, text in weights.items():
+            given[name] = quantity(text, f"variance of the {name} weights")
+        biases = {"query": query_bias, "key": key_bias, "value": value_bias, "out": out_bias}
+        for name, text in biases.items():
+            given[f"{name}_bias"] = quantity(text, f"variance of the {name} biases")
+        for name, found in given.items():
+            object.__setattr__(self, name, found)
+        if self.position is not None and self.causal == 0:
+            raise BlockError("without a causal mask all positions are alike: leave out position")
+        if self.qk_norm == 1 and 0 in (self.query, self.key):
+            raise BlockError("qk_norm normalises queries and keys, which are 0 here")
 
     @property
     def uniform(self) -> bool:
-        return self.query == 0 or self.key == 0
+        return 0 in (self.query, self.key, self.scale)
+
+    def logits(self, state: State) -> Logits:
+        """The logits where the state enters."""
+        q, c, d = state.second_moment, state.followed, self.width
+        if self.uniform:
+            return Logits(ZERO, ZERO, ZERO, ZERO, ZERO)
+        bias = self.key_bias if self.qk_norm == 1 else ZERO  # shifts all logits of a query alike
+        queries, keys = (d * self.query * q + self.query_bias, d * self.key * q + bias)
+        norms = ONE if self.qk_norm == 1 else queries * keys
+        u = tidy(self.scale**2 * self.head_width * norms)
+        return Logits(
+            u,
+            tidy((d * self.key * c + bias) / keys),
+            tidy((d * self.query * c + self.query_bias) / queries),
+            tidy(u * self.key / keys),
+            tidy(u * self.query / queries),
+        )
+
+    def overlap(self, state: State) -> Overlap:
+        """The sums over softmax weights where the state enters."""
+        return self._overlap(self.logits(state))
+
+    def averages(self, state: State) -> State:
+        """The averaged tokens sum_s p_ts x_s."""
+        logits, spread = self.logits(state), state.second_moment - state.followed
+        overlap, moved = self._overlap(logits), logits.key_slope * spread**2
+        return state.become(
+            *self._used(),
+            *state.resting("second_moment", "product"),
+            second_moment=state.followed + tidy(spread * overlap.one) + moved,
+            product=state.followed + tidy(spread * overlap.two) + logits.queries * moved,
+        )
 
     def forward(self, state: State) -> State:
         check_width(state, self.width)
-        q, c, n = state.second_moment, state.followed, self.tokens
-        spread, shared = tidy((q - c) / n), tidy((q - c) / n)
-        if not self.uniform:
-            u, rho = tidy(self.width**2 * self.query * self.key * q**2), tidy(c / q)
-            moved = tidy(q * u * (1 - rho) ** 2 / self.width)
-            spread = spread * exp(tidy(u * (1 - rho))) + moved
-            shared = shared * exp(tidy(u * rho * (1 - rho))) + rho * moved
-        gain = self.width**2 * self.value * self.out
-        return state.become(
-            *([] if self.uniform else [Approximation.WIDE, Approximation.TOKENS]),
-            *state.resting("second_moment", "product"),
+        average = self.averages(state)
+        inner = self.heads * self.head_width * self.out
+        gain = tidy(inner * self.width * self.value)
+
+        bias = inner * self.value_bias + self.out_bias
+        return average.become(
             mean=ZERO,
             mean_regime=Regime(),
-            second_moment=tidy(gain * (c + spread)),
-            product=tidy(gain * (c + shared)),
+            second_moment=bias + gain * average.second_moment,
+            product=bias + gain * average.followed,
             width=self.width,
             gaussian=True,
             mixed=True,
@@ -82,9 +192,63 @@ class Attention(Block):
         )
 
     def backward(self, gradient: Gradient, state: State) -> Gradient:
-        """Of uniform attention: every token gets the average of the tokens' gradients."""
-        if not self.uniform:
-            raise BlockError("gradients are not covered through the softmax: give query or key 0")
-        g, c, n = gradient.second_moment, gradient.product, self.tokens
-        average = tidy(self.width**2 * self.value * self.out * (c + (g - c) / n))
-        return gradient.become(*gradient.product_regime, second_moment=average, product=average)
+        """The mean over tokens; `product` is the mean over pairs of them."""
+        if self.position is not None:
+            raise BlockError("gradients are means over positions: leave out position")
+        g, h, d, rest = gradient.second_moment, gradient.product, self.width, self.tokens - 1
+        logits = self.logits(state)
+        one, squared, two, centred = self._overlap(logits)
+        spread = state.second_moment - state.followed
+        gain = d * self.out * self.heads * self.head_width * self.value
+        value = gain * (g * one + rest * h * two)
+        key = (
+            gain
+            * d
+            * spread
+            * logits.key_slope
+            * (g * (one - squared) + rest * h * logits.queries * centred)
+        )
+        through = gain * d * spread * (1 - logits.keys) * logits.query_slope
+        query = through * g * ((1 - 2 * one + squared) / d + one - squared)
+        if rest == 0:
+            product = gain * h
+        else:
+            product = (gain * (g + rest * h) - value - key) / rest + through * h * (1 / d + two)
+        whole = value + key + query
+        if self.uniform:
+            whole, product = tidy(whole), tidy(product)
+        entered = Regime() if self.uniform else state.resting("second_moment", "product")
+        used = {*self._used(), *gradient.resting(), *entered}
+        return gradient.become(*used, second_moment=whole, product=product)
+
+    def _used(self) -> list[Approximation]:
+        soft = [] if self.uniform else [Approximation.WIDE, Approximation.TOKENS]
+        averaged = self.causal == 1 and self.position is None
+        return [*soft, Approximation.POSITIONS] if averaged else soft
+
+    def _overlap(self, logits: Logits) -> Overlap:
+        n, apart = self.tokens, logits.variance * (1 - logits.keys)
+        one, two = exp(tidy(apart)), exp(tidy(apart * logits.queries))
+        if self.causal == 0:
+            single, both = (tidy(grown / (n - 1 + grown)) for grown in (one, two))
+            return Overlap(single, single**2, both, both * (1 - 1 / n))
+        if (t := self.position) is not None:
+            single = tidy(one / (t - 1 + one))
+            return Overlap(single, single**2, two / t, two / t)
+        first, second = harmonic(n), harmonic(n, 2)
+        if n == 1:
+            return Overlap(ONE, ONE, ONE, ZERO)
+        pairs = n * (n - 1) / 2
+        return Overlap(
+            one * (harmonic(n + one - 1) - harmonic(one - 1)) / n,
+            one**2 * (polygamma(1, one) - polygamma(1, n + one)) / n,
+            two * (n - first) / pairs,
+            two * (n - first - (first**2 - second) / 2) / pairs,
+        )
+
+
+def _flag(value: Text, name: str) -> Expr:
+    found = quantity(value, name)
+    if found not in (0, 1):
+        raise BlockError(f"{name} is 0 or 1, not {typed(found)}")
+    return found

@@ -50,7 +50,6 @@ class Experts(Block):
         return out.become(
             second_moment=tidy(self.kept * out.second_moment),
             product=tidy(self.kept * out.followed) if followed else None,
-            symmetric=False,
         )
 
     def backward(self, gradient: Gradient, state: State) -> Gradient:

@@ -5,14 +5,15 @@ leads from a value to the next fixed point (or end) on the side of that sign.
 """
 
 from dataclasses import dataclass
+from itertools import pairwise
 
-from flint import ctx
+from flint import arb, ctx
 from sympy import Expr, Float, Integer, Symbol
 
 from varlaw.symbolic.blocks.asymptotics import FAILURES, Ends, Term, fading, growing
 from varlaw.symbolic.blocks.enclosed import enclosure
 from varlaw.symbolic.blocks.recurrence import Growth, Product, Recurrence
-from varlaw.symbolic.blocks.roots import FixedPoint, FixedPoints, fixed_points
+from varlaw.symbolic.blocks.roots import OCTAVES, FixedPoint, FixedPoints, fixed_points
 from varlaw.symbolic.blocks.state import ONE, ZERO
 from varlaw.symbolic.gaussian.balls import ball
 from varlaw.symbolic.gaussian.decimals import Enclosed, shown
@@ -64,7 +65,20 @@ def fate(path: Recurrence) -> Fate:
         attracting = [drawing[place]]
     growth, drawn = attracting[0]
     assert growth is not None
+    if isinstance(drawn, FixedPoint) and _falls(step, q):
+        return Fate(UNKNOWN, points)
     return Fate(growth, points, drawn)
+
+
+def _falls(step: Expr, q: Symbol) -> bool:
+    """Whether the step falls from one power of 2 to the next somewhere, or may not be looked at."""
+    try:
+        with ctx.workprec(LOW):
+            low, high = OCTAVES
+            values = [enclosure(step, {q: arb(2) ** k}) for k in range(low, high + 1)]
+    except FAILURES:
+        return True
+    return any(before > after for before, after in pairwise(values))
 
 
 def _next(path: Recurrence, points: FixedPoints) -> int | None:

@@ -88,9 +88,8 @@ class Embedding(Block):
         object.__setattr__(self, "scale", quantity(scale, "multiplier", positive=True))
 
     def forward(self, state: State) -> State:
-        product = None if state.product is None else ZERO
         moment = tidy(self.scale**2 * self.var)
-        return State(second_moment=moment, product=product, width=self.width)
+        return State(second_moment=moment, product=ZERO, width=self.width)
 
     def backward(self, gradient: Gradient, state: State) -> Gradient:
         return gradient.become(

@@ -5,7 +5,7 @@ from typing import Any
 
 from sympy import Expr, sqrt
 
-from varlaw.symbolic.blocks.block import Block, size
+from varlaw.symbolic.blocks.block import Block, quantity, size
 from varlaw.symbolic.blocks.state import (
     ONE,
     ZERO,
@@ -20,8 +20,17 @@ from varlaw.symbolic.language import Text
 from varlaw.symbolic.language_text import typed
 
 
-@dataclass(frozen=True)
-class LayerNorm(Block):
+@dataclass(frozen=True, init=False)
+class _Norm(Block):
+    """Features over the root of their spread s plus `eps`: s/(s + eps), in the wide limit, of 1."""
+
+    eps: Expr
+
+    def __init__(self, eps: Text = 0) -> None:
+        object.__setattr__(self, "eps", quantity(eps, "eps of a norm"))
+
+
+class LayerNorm(_Norm):
     """(x - mean)/std over features: mean 0 and second moment 1, exactly.
 
     Two inputs' correlation is kept, and gradients are divided by the standard deviation, in the
@@ -29,15 +38,15 @@ class LayerNorm(Block):
     """
 
     def forward(self, state: State) -> State:
-        product = None if state.product is None else state.correlation
-        return _normalised(state, state.variance, mean=ZERO, product=product)
+        kept = _kept(state.variance, self.eps)
+        product = None if state.product is None else tidy(kept * state.correlation)
+        return _normalised(state, kept, mean=ZERO, product=product)
 
     def backward(self, gradient: Gradient, state: State) -> Gradient:
-        return _divided(gradient, state, state.variance)
+        return _divided(gradient, state, state.variance + self.eps)
 
 
-@dataclass(frozen=True)
-class RMSNorm(Block):
+class RMSNorm(_Norm):
     """x over the root mean square of the features: second moment 1, exactly.
 
     Mean, product and gradients are divided by root second moments, in the wide limit with error
@@ -45,12 +54,13 @@ class RMSNorm(Block):
     """
 
     def forward(self, state: State) -> State:
-        q = state.second_moment
-        product = None if state.product is None else tidy(state.product / q)
-        return _normalised(state, q, mean=tidy(state.mean / sqrt(q)), product=product)
+        scale = state.second_moment + self.eps
+        kept = _kept(state.second_moment, self.eps)
+        product = None if state.product is None else tidy(state.product / scale)
+        return _normalised(state, kept, mean=tidy(state.mean / sqrt(scale)), product=product)
 
     def backward(self, gradient: Gradient, state: State) -> Gradient:
-        return _divided(gradient, state, state.second_moment)
+        return _divided(gradient, state, state.second_moment + self.eps)
 
 
 @dataclass(frozen=True, init=False)
@@ -74,7 +84,7 @@ class BatchNorm(Block):
         left = ZERO if self.samples is None else -1 / (self.samples - 1)
         product = None if state.product is None else left
         scale = ONE if state.product is None else tidy(state.second_moment - state.product)
-        normalised = _normalised(state, scale, mean=ZERO, product=product)
+        normalised = _normalised(state, _kept(scale, ZERO), mean=ZERO, product=product)
         return normalised.become(Approximation.SAMPLES)
 
     def backward(self, gradient: Gradient, state: State) -> Gradient:
@@ -103,17 +113,26 @@ class GroupNorm(LayerNorm):
     groups: Expr
 
     def __init__(self, groups: Text) -> None:
+        super().__init__()
         object.__setattr__(self, "groups", size(groups, "number of groups"))
 
 
-def _normalised(state: State, scale: Expr, **changed: Any) -> State:
-    """Second moment 1, whatever came in; other numbers rest on all that did."""
-    if scale == 0:
+def _kept(spread: Expr, eps: Expr) -> Expr:
+    """The second moment of normalised features."""
+    if spread == 0:
         raise BlockError("a norm divides by the spread of features that are all 0")
+    return ONE if eps == 0 else tidy(spread / (spread + eps))
+
+
+def _normalised(state: State, kept: Expr, **changed: Any) -> State:
+    """Second moment 1, whatever came in, without eps; other numbers rest on all that did."""
     whole = Regime(state.resting() | {Approximation.WIDE})
-    mean = Regime() if changed["mean"] == 0 else whole
     return state.become(
-        second_moment=ONE, regime=Regime(), mean_regime=mean, product_regime=whole, **changed
+        second_moment=kept,
+        regime=Regime() if kept == 1 else whole,
+        mean_regime=Regime() if changed["mean"] == 0 else whole,
+        product_regime=whole,
+        **changed,
     )
 
 

@@ -17,6 +17,7 @@ from varlaw.symbolic.blocks.convolution import Conv, ConvTransposed
 from varlaw.symbolic.blocks.experts import Experts
 from varlaw.symbolic.blocks.glu import UNITS, gated
 from varlaw.symbolic.blocks.linear import Dropout, Embedding, Linear, unembedding
+from varlaw.symbolic.blocks.models import bert, gpt2, llama, mlp, t5
 from varlaw.symbolic.blocks.norm import BatchNorm, GroupNorm, InstanceNorm, LayerNorm, RMSNorm
 from varlaw.symbolic.blocks.pooling import AveragePool, GlobalAveragePool, MaxPool
 from varlaw.symbolic.blocks.repeat import Repeat
@@ -29,6 +30,7 @@ from varlaw.symbolic.blocks.residual import (
     sandwich,
 )
 from varlaw.symbolic.blocks.scaled import deep_norm, fixup, re_zero, skip_init
+from varlaw.symbolic.blocks.shift import Shift
 from varlaw.symbolic.blocks.softmax import Softmax
 from varlaw.symbolic.blocks.state import BlockError
 from varlaw.symbolic.language import ReadingError, read
@@ -69,8 +71,14 @@ MAKERS: dict[str, Callable[..., Block]] = {
     "fixup": fixup,
     **{name: gated(function) for name, function in UNITS.items()},
     "repeat": Repeat,
+    "shift": Shift,
+    "mlp": mlp,
+    "gpt2": gpt2,
+    "bert": bert,
+    "t5": t5,
+    "llama": llama,
 }
-TEXTS = {"function", "law"}  # arguments that are taken as they stand
+TEXTS = {"function", "law", "size"}  # arguments that are taken as they stand
 BLOCKS = {"branch", "norm", "block", "left", "right", "branches"}  # arguments that are blocks
 
 

@@ -57,6 +57,9 @@ class Recurrence:
     @property
     def linear(self) -> tuple[Expr, Expr] | None:
         """A and B of u -> A u + B."""
+        slope = tidy(self.step.diff(self.variable))
+        if self.variable not in slope.free_symbols:
+            return slope, tidy(self.step.subs(self.variable, 0))
         try:
             polynomial = Poly(together(self.step), self.variable)
         except PolynomialError:

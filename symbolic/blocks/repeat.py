@@ -99,7 +99,7 @@ class Repeat(Block):
             for name in gradient.REGIMES.values()
         }
         if passed.product == 0:
-            whole = self._alone(passed.second_moment / self.g, layer)
+            whole = self._alone(passed.second_moment, layer)
             return replace(gradient, second_moment=tidy(whole * gradient.second_moment), **regimes)
         backs = {self.g: passed.second_moment, self.h: passed.product}
         ends = {self.g: gradient.second_moment, self.h: gradient.product}
@@ -112,7 +112,7 @@ class Repeat(Block):
         Raises BlockError where it is coupled to other moments.
         """
         passed, path = self._passed(self.layer(state)), self.recurrence(state)
-        factor = passed.second_moment / self.g
+        factor = passed.second_moment
         if passed.product != 0 or factor.has(self.c, self.m):
             raise BlockError("the gradient is coupled to other moments in depth")
         return Product(tidy(factor), path)
@@ -158,11 +158,9 @@ class Repeat(Block):
         return Layer(generic, out, system)
 
     def _passed(self, layer: Layer, followed: bool = False) -> Gradient:
-        """The gradient into a layer, for g and h out of it; h only where it is not 0."""
-        product = self.h if followed else ZERO
-        passed = self.block.backward(
-            Gradient(second_moment=self.g, product=product), layer.entering
-        )
+        """The gradient into a layer, for g and h out of it; for 1 where h is 0 all along."""
+        whole, product = (self.g, self.h) if followed else (ONE, ZERO)
+        passed = self.block.backward(Gradient(second_moment=whole, product=product), layer.entering)
         return self._passed(layer, True) if passed.product != 0 and not followed else passed
 
     def _alone(self, factor: Expr, layer: Layer) -> Expr:

@@ -1,14 +1,17 @@
 """Which value of a parameter keeps the second moment forward, backward, or both in the mean."""
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from sympy import Expr, Poly, Symbol, together
+from sympy import Expr, Poly, Symbol, log, together
 from sympy.polys.polyerrors import PolynomialError
 
 from varlaw.symbolic.blocks.block import Block, start
+from varlaw.symbolic.blocks.enclosed import is_nil
+from varlaw.symbolic.blocks.growth import decimal
 from varlaw.symbolic.blocks.repeat import Repeat
-from varlaw.symbolic.blocks.state import ONE, BlockError, Gradient, State, tidy
+from varlaw.symbolic.blocks.roots import OCTAVES, roots
+from varlaw.symbolic.blocks.state import ONE, ZERO, BlockError, Gradient, State, tidy
 from varlaw.symbolic.language_text import typed
 
 
@@ -23,58 +26,129 @@ def backward_ratio(block: Block, state: State | None = None) -> Expr:
     return block.backward(Gradient(second_moment=ONE), state or start()).second_moment
 
 
-def _arithmetic(block: Block, state: State | None) -> Expr:
-    return (forward_ratio(block, state) + backward_ratio(block, state)) / 2
+@dataclass(frozen=True)
+class Compromise:
+    """A mean of the forward ratio f and the backward ratio b that is to be 1.
+
+    `excess` is 0 where the mean, with the weight w for f and 1 - w for b, is 1. `loss` is a
+    function of a ratio of which w loss(f) + (1 - w) loss(b) is least there, for ratios that are
+    multiples of one power of the parameter (`least` proves it).
+    """
+
+    excess: Callable[[Expr, Expr, Expr], Expr]
+    loss: Callable[[Expr], Expr]
 
 
-def _geometric(block: Block, state: State | None) -> Expr:
-    return forward_ratio(block, state) * backward_ratio(block, state)
-
-
-KEEPS: dict[str, Callable[[Block, State | None], Expr]] = {
-    "forward": forward_ratio,
-    "backward": backward_ratio,
-    "arithmetic": _arithmetic,
-    "geometric": _geometric,
+COMPROMISES = {
+    "arithmetic": Compromise(lambda f, b, w: w * f + (1 - w) * b - 1, lambda r: r - log(r)),
+    "geometric": Compromise(lambda f, b, w: f**w * b ** (1 - w) - 1, lambda r: log(r) ** 2),
+    "quadratic": Compromise(
+        lambda f, b, w: w * f**2 + (1 - w) * b**2 - 1, lambda r: r**2 - log(r**2)
+    ),
+    "contraharmonic": Compromise(
+        lambda f, b, w: (w * f**2 + (1 - w) * b**2) / (w * f + (1 - w) * b) - 1,
+        lambda r: (r - 1) ** 2,
+    ),
 }
+KEEPS = ("forward", "backward", *COMPROMISES)
 
 
-def solve(block: Block, name: str, keep: str = "forward", state: State | None = None) -> Expr:
+def least(name: str) -> bool:
+    """Whether a compromise is where its loss is least, proved for ratios f = a v and b = c v.
+
+    The slope of the loss in log v is of the sign of `excess` times a positive factor: it is a
+    positive multiple of a function that rises with v through 0 where the mean is 1.
+    """
+    a, c, v = (Symbol(letter, positive=True) for letter in "acv")
+    w = Symbol("w", positive=True)
+    share = w / (1 + w)  # any weight between 0 and 1
+    one = COMPROMISES[name]
+    slope = v * sum(
+        weight * one.loss(ratio).diff(v) for weight, ratio in ((share, a * v), (1 - share, c * v))
+    )
+    if name == "geometric":  # log of a mean of powers
+        rising = share * log(a * v) + (1 - share) * log(c * v)
+        return is_nil((slope - 2 * rising).expand()) and bool((v * rising.diff(v)).simplify() == 1)
+    excess = together(one.excess(a * v, c * v, share))
+    factor = tidy(slope / excess)
+    quotient = tidy((excess + 1) / v) if name != "quadratic" else tidy((excess + 1) / v**2)
+    return bool(factor.is_positive and v not in quotient.free_symbols and quotient.is_positive)
+
+
+def solve(
+    block: Block,
+    name: str,
+    keep: str = "forward",
+    state: State | None = None,
+    weight: Expr = ONE / 2,
+) -> Expr:
     """The positive value of the parameter at which the ratio is 1.
 
     `keep` is "forward", "backward", or the mean of the two ratios that is to be 1: "arithmetic"
-    (Glorot and Bengio 2010, section 4.2.1, for one layer) or "geometric". The value is put back and
-    checked. Raises BlockError where there is none, more than one, or none that can be found.
+    (Glorot and Bengio 2010, section 4.2.1, for one layer), "geometric", "quadratic" or
+    "contraharmonic", in which the forward ratio has the weight given. The value is put back and
+    checked; without a closed form it is a decimal with proved digits, and "no value" is proved
+    between 2^-18 and 2^12. Raises BlockError where there is none, more than one, or none that can
+    be found.
     """
-    v, ratio = Symbol(name, positive=True), _ratio(block, keep, state)
-    if v not in ratio.free_symbols:
-        raise BlockError(f"the {keep} ratio {typed(ratio)} does not depend on {name}")
+    v, excess = Symbol(name, positive=True), _excess(block, keep, state, weight)
+    ratio = f"the {keep} ratio"
+    if v not in excess.free_symbols:
+        raise BlockError(f"{ratio} {typed(tidy(excess + 1))} does not depend on {name}")
     try:
-        polynomial = Poly(together(ratio - 1).as_numer_denom()[0], v)
+        polynomial = Poly(together(excess).as_numer_denom()[0], v)
     except PolynomialError:
-        raise BlockError(f"the {keep} ratio {typed(ratio)} is not solved for {name}") from None
-    roots = [root for root in _roots(polynomial) if root.is_positive]
-    if not roots:
-        raise BlockError(f"no positive {name} makes the {keep} ratio {typed(ratio)} equal to 1")
-    if len(roots) > 1:
-        raise BlockError(f"{name} = {' or '.join(map(typed, roots))} all make the ratio 1")
-    if not tidy(ratio.subs(v, roots[0]) - 1).equals(0):
-        raise BlockError(f"{name} = {typed(roots[0])} could not be checked")
-    return roots[0]
+        return _numeric(excess, v, ratio)
+    found = _roots(polynomial)
+    if found is None:
+        return _numeric(excess, v, ratio)
+    positive = [root for root in found if root.is_positive]
+    if not positive:
+        raise BlockError(f"no positive {name} makes {ratio} {typed(tidy(excess + 1))} equal to 1")
+    if len(positive) > 1:
+        raise BlockError(f"{name} = {' or '.join(map(typed, positive))} all make the ratio 1")
+    if not tidy(excess.subs(v, positive[0])).equals(0):
+        raise BlockError(f"{name} = {typed(positive[0])} could not be checked")
+    return positive[0]
 
 
-def _ratio(block: Block, keep: str, state: State | None) -> Expr:
+def losses(block: Block, name: str, state: State | None = None) -> dict[str, Expr]:
+    """What each compromise makes least, as a function of a ratio r.
+
+    None where the ratios are not multiples of one power of the parameter.
+    """
+    v, r = Symbol(name, positive=True), Symbol("r", positive=True)
+    ratios = [_ratio(block, side, state) for side in (forward_ratio, backward_ratio)]
+    powers = {tidy(v * ratio.diff(v) / ratio) for ratio in ratios}
+    if len(powers) > 1 or powers.pop().free_symbols:
+        return {}
+    return {keep: one.loss(r) for keep, one in COMPROMISES.items() if least(keep)}
+
+
+def _excess(block: Block, keep: str, state: State | None, weight: Expr) -> Expr:
+    """What is 0 where a ratio, or a mean of two, is 1."""
+    if keep == "forward":
+        return _ratio(block, forward_ratio, state) - 1
+    if keep == "backward":
+        return _ratio(block, backward_ratio, state) - 1
+    f, b = (_ratio(block, side, state) for side in (forward_ratio, backward_ratio))
+    if keep == "geometric" and weight == ONE / 2:
+        return tidy(f * b) - 1
+    return COMPROMISES[keep].excess(f, b, weight)
+
+
+def _ratio(block: Block, side: Callable[[Block, State], Expr], state: State | None) -> Expr:
     """The ratio of a block; of one layer, where that is the same at any second moment."""
     if isinstance(block, Repeat):
         inside = replace(state or start(), second_moment=block.q)
-        ratio = KEEPS[keep](block.block, inside)
+        ratio = side(block.block, inside)
         if block.q not in ratio.free_symbols:
             return ratio
-    return KEEPS[keep](block, state)
+    return side(block, state or start())
 
 
-def _roots(polynomial: Poly) -> list[Expr]:
-    """The real roots of a x^k + b that may be positive, and those of a quadratic."""
+def _roots(polynomial: Poly) -> list[Expr] | None:
+    """The roots of a x^k + b that may be positive, and those of a quadratic; None of others."""
     terms = dict(polynomial.terms())
     degree, lowest = polynomial.degree(), min(power for (power,) in terms)
     if len(terms) == 2:
@@ -84,4 +158,60 @@ def _roots(polynomial: Poly) -> list[Expr]:
         a, b, c = (terms[(power,)] for power in (2, 1, 0))
         root = tidy(b**2 - 4 * a * c) ** (ONE / 2)
         return [tidy((-b + root) / (2 * a)), tidy((-b - root) / (2 * a))]
-    return []
+    return None
+
+
+def _numeric(excess: Expr, v: Symbol, ratio: str) -> Expr:
+    """The root by proved signs, to the digits that are proved."""
+    if others := excess.free_symbols - {v}:
+        listed = ", ".join(sorted(map(str, others)))
+        raise BlockError(f"{ratio} is not solved for {v} in closed form: give numbers for {listed}")
+    solved = roots(excess, v)
+    low, high = OCTAVES
+    if len(solved.found) > 1:
+        values = " or ".join(root.value.digits for root in solved.found)
+        raise BlockError(f"{v} = {values} all make the ratio 1")
+    if not solved.found:
+        how = "" if solved.complete else " was found that"
+        raise BlockError(
+            f"no {v} from 2^{low} to 2^{high}{how} makes {ratio} equal to 1"
+            + (", which is proved" if solved.complete else "")
+        )
+    return decimal(solved.found[0].value)
+
+
+def bounded_from(
+    block: Block, name: str, keep: str = "forward", state: State | None = None
+) -> Expr:
+    """The least exponent a of the depth L, as in L^(-a), that keeps a ratio bounded as L grows.
+
+    For a layer q -> A q + B (or a factor A of gradients) A^L is bounded where L (A - 1) is, and
+    L B besides, as for residual branches scaled by L^(-a) from a = 1/2 on. Raises BlockError for
+    blocks that are not repeated, and where the powers of L are not linear in the exponent.
+    """
+    if not isinstance(block, Repeat) or not isinstance(block.depth, Symbol):
+        raise BlockError("an exponent is that of the depth of repeat(F, L), with a name for L")
+    entering = state or start()
+    if keep == "forward":
+        linear = block.recurrence(entering).linear
+        if linear is None:
+            raise BlockError("the second moment is not a linear recurrence in depth")
+        changes = [linear[0] - 1, linear[1]]
+    else:
+        changes = [block.product(entering).factor - 1]
+    a, depth = Symbol(name, positive=True), block.depth
+    bounds = []
+    for term in (t for change in changes for t in change.expand().as_ordered_terms()):
+        rest, power = term.as_independent(depth, as_Add=False)
+        if rest == 0:
+            continue
+        base, exponent = (depth, ZERO) if power == 1 else power.as_base_exp()
+        if base != depth or not rest.is_positive:
+            raise BlockError(f"{typed(term)} is no positive multiple of a power of {depth}")
+        slope = exponent.diff(a)
+        if slope.free_symbols or not slope.is_negative:
+            raise BlockError(f"no exponent {name} keeps the {keep} ratio bounded in {depth}")
+        bounds.append(tidy((-1 - exponent.subs(a, 0)) / slope))
+    if not bounds:
+        raise BlockError(f"the {keep} ratio does not depend on {name}")
+    return max(bounds)

@@ -10,6 +10,7 @@ from sympy import Add, Dummy, Expr, Function, Integer, NumberSymbol, Pow, cancel
 
 ZERO, ONE = Integer(0), Integer(1)
 MOST_FACTORED = 40  # operations
+MOST_OPERATIONS = 120  # of an expression that is shortened at all
 
 
 class BlockError(ValueError):
@@ -133,6 +134,8 @@ def tidy(expression: Expr) -> Expr:
     apart |= {p: Dummy() for p in expression.atoms(Pow) if p.is_number and not p.exp.is_Integer}
     inner = expression.xreplace(apart)
     if not inner.is_rational_function(*inner.free_symbols):
+        return expression
+    if inner.count_ops() > MOST_OPERATIONS:
         return expression
     quotient = cancel(inner)
     forms = dict.fromkeys([inner, inner.expand(), quotient])

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from sympy import Dummy, Expr, Integer, Symbol, Tuple
+from sympy import Dummy, Expr, Integer, Symbol, Tuple, gamma
 
 from varlaw.symbolic.blocks.coupled import Coupled
 from varlaw.symbolic.blocks.enclosed import is_nil, without
@@ -101,8 +101,11 @@ def at_depth(path: Recurrence, count: Expr) -> Expr:
 
 
 def product_to(product: Product, count: Expr) -> Expr:
-    """The product of `count` factors, as an iteration where there is no closed form."""
+    """The product of `count` factors, as an iteration where there is no closed form.
+
+    Of a number of factors also where that has Gamma functions.
+    """
     whole, path = product.after(count), product.path
-    if whole is None:
+    if whole is None or (count.is_Integer and whole.has(gamma)):
         return IteratedProduct(product.factor, path.step, path.variable, path.first, count)
     return whole

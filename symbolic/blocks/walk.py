@@ -4,21 +4,21 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache, singledispatch
-from typing import Any, TypeVar
+from typing import Any, TypeGuard, TypeVar
 
-from sympy import Basic, Dummy, Expr, Integer
+from sympy import Basic, Dummy, Expr, Integer, Symbol
 
-from varlaw.symbolic.blocks.block import Block, Sequential
+from varlaw.symbolic.blocks.block import Block, Sequential, names
 from varlaw.symbolic.blocks.norm import LayerNorm, RMSNorm
 from varlaw.symbolic.blocks.repeat import Repeat
 from varlaw.symbolic.blocks.residual import Gate, Parallel, Residual
 from varlaw.symbolic.blocks.state import ZERO, BlockError, Gradient, Regime, State, joint, tidy
-from varlaw.symbolic.language_text import typed
 
 Flow = TypeVar("Flow", State, Gradient)
 PLACES = 20  # digits of numbers that are not rational, layer after layer
 MOST_OPERATIONS = 1000
 Q, G = Dummy("q", positive=True), Dummy("g", positive=True)
+LAYER = Symbol("l", positive=True)
 M, C, H = Dummy("m", real=True), Dummy("c", real=True), Dummy("h", real=True)
 
 
@@ -50,8 +50,8 @@ def walk(block: Block, state: State, gradient: Gradient | None = None) -> Iterat
     """The blocks that have no parts, in the order of the forward pass.
 
     Without a gradient only states are followed. Numbers in repeated layers are decimals of 20
-    digits where they are not rational. Raises BlockError where a map is not covered, and for a
-    repetition of symbolic depth.
+    digits where they are not rational. A repetition of symbolic depth L has one layer, l, which
+    stands for those from 1 to L - 2. Raises BlockError where a map is not covered.
     """
     return (site for site in visits(block, state, gradient) if not has_parts(site.block))
 
@@ -81,8 +81,8 @@ def inside(block: Block, site: Site) -> list[Site]:
 @inside.register
 def _(block: Sequential, site: Site) -> list[Site]:
     parts = _flat(block)
-    names = [kind(part) for part in parts]
-    count, seen = Counter(names), Counter[str]()
+    kinds = [kind(part) for part in parts]
+    count, seen = Counter(kinds), Counter[str]()
     states, gradient, found = [site.state], site.gradient, []
     for part in parts[:-1]:
         states.append(_forward(part, states[-1]))
@@ -90,7 +90,7 @@ def _(block: Sequential, site: Site) -> list[Site]:
         found.append(Site("", part, state, gradient))
         if gradient is not None and len(found) < len(parts):
             gradient = _backward(part, state, gradient)
-    for place_, name in enumerate(names):
+    for place_, name in enumerate(kinds):
         seen[name] += 1
         label = f"{name}{seen[name]}" if count[name] > 1 else name
         found[~place_] = replace(found[~place_], path=label)
@@ -153,11 +153,7 @@ def has_parts(block: Block) -> bool:
 
 def _layers(block: Repeat, site: Site) -> Iterator[Site]:
     """The sites of a layer in symbols, and in their place what comes to each layer."""
-    states = _states(block, site.state)[:-1]
-    gradients: list[Gradient | None] = [None] * len(states)
-    if site.gradient is not None:
-        gradients[:] = _gradients(block, states, site.gradient)[1:]
-    for number, (state, gradient) in enumerate(zip(states, gradients, strict=True)):
+    for number, state, gradient in _inputs(block, site.state, site.gradient):
         for one in _sites(_layer(block.block, state, gradient)):
             yield Site(
                 _joined(site.path, str(number), one.path),
@@ -167,21 +163,43 @@ def _layers(block: Repeat, site: Site) -> Iterator[Site]:
             )
 
 
+def _inputs(
+    block: Repeat, state: State, gradient: Gradient | None
+) -> Iterator[tuple[Expr, State, Gradient | None]]:
+    """The number of each layer, the state into it and the gradient out of it."""
+    if not _counted(block):
+        if LAYER in block.depth.free_symbols | names(state.second_moment):
+            raise BlockError(f"the name {LAYER} is that of a layer: use another one")
+        after = Repeat(block.block, LAYER + 1).forward(state)
+        later = Repeat(block.block, block.depth - 1 - LAYER)
+        passed = None if gradient is None else later.backward(gradient, after)
+        yield LAYER, Repeat(block.block, LAYER).forward(state), passed
+        return
+    states = _states(block, state)[:-1]
+    gradients: list[Gradient | None] = [None] * len(states)
+    if gradient is not None:
+        gradients[:] = _gradients(block, states, gradient)[1:]
+    yield from zip(map(Integer, range(len(states))), states, gradients, strict=True)
+
+
+def _counted(block: Block) -> TypeGuard[Repeat]:
+    """Whether a block is a repetition that is walked layer by layer."""
+    return isinstance(block, Repeat) and isinstance(block.depth, Integer)
+
+
 def _forward(block: Block, state: State) -> State:
     """The state at the output, layer by layer where a block is repeated."""
-    return _states(block, state)[-1] if isinstance(block, Repeat) else block.forward(state)
+    return _states(block, state)[-1] if _counted(block) else block.forward(state)
 
 
 def _backward(block: Block, state: State, gradient: Gradient) -> Gradient:
-    if isinstance(block, Repeat):
+    if _counted(block):
         return _gradients(block, _states(block, state)[:-1], gradient)[0]
     return block.backward(gradient, state)
 
 
 def _states(block: Repeat, state: State) -> list[State]:
     """The state into each layer, and that out of the last one."""
-    if not isinstance(block.depth, Integer):
-        raise BlockError(f"a walk needs a number for the depth {typed(block.depth)}")
     states = [state]
     for _ in range(int(block.depth)):
         states.append(_put(_layer(block.block, states[-1], None).out, states[-1], None))

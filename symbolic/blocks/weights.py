@@ -6,11 +6,22 @@ from functools import singledispatch
 
 from sympy import Expr
 
+from varlaw.symbolic.blocks.attention import Attention
 from varlaw.symbolic.blocks.block import Block, size
 from varlaw.symbolic.blocks.linear import Embedding, Linear
-from varlaw.symbolic.blocks.state import ONE, Approximation, Gradient, Regime, State, tidy
+from varlaw.symbolic.blocks.state import (
+    ONE,
+    ZERO,
+    Approximation,
+    BlockError,
+    Gradient,
+    Regime,
+    State,
+    tidy,
+)
 from varlaw.symbolic.blocks.walk import walk
 from varlaw.symbolic.language import Text
+from varlaw.symbolic.language_text import typed
 
 
 @dataclass(frozen=True)
@@ -62,6 +73,51 @@ def _(block: Linear, state: State, gradient: Gradient, tokens: Expr) -> dict[str
 def _(block: Embedding, state: State, gradient: Gradient, tokens: Expr) -> dict[str, Expr]:
     """In the row of a token that occurs once."""
     return {"row": block.scale**2 * gradient.second_moment}
+
+
+@in_layer.register
+def _(block: Attention, state: State, gradient: Gradient, tokens: Expr) -> dict[str, Expr]:
+    """Of one head and its share of what is added up over heads, in the wide limit.
+
+    With G_t the gradient of the average a_t = sum_s p_ts x_s and values W_V a_t, the weights of
+    values get sum_t G_t a_t, those of the output sum_t g_t W_V a_t. With B_t the gradient of the
+    logits of a query summed with their tokens, sum_s dL/dl_ts x_s, those of queries get
+    scale W_K sum_t B_t x_t, those of keys scale W_Q sum_t x_t B_t; a bias of keys gets 0.
+    """
+    if block.qk_norm == 1 or block.position is not None:
+        raise BlockError("gradients of attention's weights are covered without qk_norm, position")
+    if tokens != block.tokens:
+        raise BlockError(f"gradients are summed over the {typed(block.tokens)} tokens of attention")
+    d, spread = block.width, state.second_moment - state.followed
+    average, sums = block.averages(state), block.overlap(state)
+    inward = Gradient(
+        second_moment=d * block.out * gradient.second_moment,
+        product=d * block.out * gradient.product,
+    )
+    kept = block.head_width * d * block.value * spread**2
+    own, pairs = 1 - 2 * sums.one + sums.squared, ZERO
+    if gradient.product != 0 and tokens != 1:
+        pairs = (tokens * (1 - sums.one) ** 2 - own) / (tokens - 1) / d + sums.centred
+    logits = Gradient(
+        second_moment=kept * (own / d + sums.one - sums.squared) * inward.second_moment,
+        product=kept * pairs * inward.product,
+    )
+    shared, scale = block.heads / block.kv_heads, block.scale**2
+    queries = _linear(d, block.query, block.query_bias, state)
+    return {
+        "query": scale * d * block.key * summed(logits, state, tokens),
+        "query bias": scale * d * block.key * summed(logits, None, tokens),
+        "key": shared * scale * summed(logits, queries, tokens),
+        "key bias": ZERO,
+        "value": shared * summed(inward, average, tokens),
+        "value bias": shared * summed(inward, None, tokens),
+        "out": summed(gradient, _linear(d, block.value, block.value_bias, average), tokens),
+        "out bias": summed(gradient, None, tokens),
+    }
+
+
+def _linear(width: Expr, var: Expr, bias: Expr, state: State) -> State:
+    return Linear(width, width, var=var, bias=bias).forward(state)
 
 
 def summed(gradient: Gradient, state: State | None, count: Expr) -> Expr:

@@ -110,6 +110,10 @@ class Latex(Numbers, Names, Brackets):
             self.top.fractions += 1
             self.wants = max(self.wants - 1, 0) + 2
             return None
+        if text in (r"\binom", r"\tbinom", r"\dbinom"):
+            self.emit("BINOM", piece)
+            self.wants = max(self.wants - 1, 0) + 2
+            return None
         if text == r"\sqrt":
             return self.root(piece)
         if text in ACCENTS and not self.plain_delta(text):

@@ -182,6 +182,18 @@ class Rules(Transformer[Token, Any]):
             raise NotRead("a derivative", begin(sign), below.end)
         return Factor("value", Node(Head.DIVIDE, (top, bottom), "", begin(sign), below.end))
 
+    def binomial(self, children: list[Any]) -> Factor:
+        """n over k, as n!/(k! (n - k)!)."""
+        sign, above, below = children
+        n, k = operand(above.one()), operand(below.one())
+        start, end = begin(sign), below.end
+        if any(node.head is Head.FACTORIAL for part in (n, k) for node in part.walk()):
+            raise NotRead("a factorial inside a binomial coefficient", start, end)
+        rest = Node(Head.ADD, (n, Node(Head.NEGATIVE, (k,), "", start, end)), "", start, end)
+        whole, *parts = (Node(Head.FACTORIAL, (x,), "", start, end) for x in (n, k, rest))
+        product = Node(Head.MULTIPLY, tuple(parts), "", start, end)
+        return Factor("value", Node(Head.DIVIDE, (whole, product), "", start, end))
+
     def root(self, children: list[Any]) -> Factor:
         sign, *degree, inside = children
         parts = (operand(inside.one()), *(operand(part.one()) for part in degree))

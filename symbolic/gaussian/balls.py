@@ -54,6 +54,23 @@ class NoEnclosure(ValueError):
 class Located(Expr):
     """A number without a formula, which knows an enclosure of itself at the current precision."""
 
+    is_real = True
+    is_finite = True
+    is_commutative = True
+
+    @property
+    def is_number(self) -> bool:
+        return not self.free_symbols
+
+    def is_at(self, point: Expr) -> bool:
+        """Whether it is known to be the number `point`."""
+        return self == point
+
+    def _eval_evalf(self, precision: int) -> Float:
+        with ctx.workprec(precision):
+            digits = int(precision * 0.3)
+            return Float(self.enclosure().mid().str(digits, radius=False), digits)
+
     def enclosure(self) -> arb:
         raise NotImplementedError
 

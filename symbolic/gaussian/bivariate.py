@@ -2,6 +2,7 @@
 
 from sympy import Dummy, Expr, Pow, S, Symbol, factor, sqrt
 
+from varlaw.symbolic.gaussian.abbreviations import abbreviated, unabbreviated
 from varlaw.symbolic.gaussian.closed import closed_form
 
 Pair = tuple[Expr, Expr]
@@ -23,17 +24,18 @@ def kernel(
     what `closed_form` raises, and ValueError for a correlation outside [-1, 1].
     """
     first, second = variances
+    f, g = abbreviated(f), abbreviated(g)
     if rho.is_number and not -1 <= rho <= 1:
         raise ValueError(f"the correlation {rho} lies outside [-1, 1]")
     along = means[1] + rho * sqrt(second / first) * (x - means[0])  # the mean of Z2 given Z1 = x
     if rho in (1, -1):
-        return closed_form(f * g.subs(x, along), x, means[0], first)
+        return unabbreviated(closed_form(f * g.subs(x, along), x, means[0], first))
     known = second * (1 - rho**2)
     spread = known if known.is_number else Dummy("v", positive=True)
     whole = closed_form(f * conditional(g, x, along, spread), x, means[0], first)
     if not rho.is_number:
         whole = _roots_reduced(whole, rho, 1 - spread / second)
-    return whole.subs(spread, known)
+    return unabbreviated(whole.subs(spread, known))
 
 
 def conditional(g: Expr, x: Symbol, along: Expr, spread: Expr) -> Expr:

@@ -11,6 +11,7 @@ for two error functions on the line.
 """
 
 from dataclasses import dataclass
+from itertools import chain
 
 from sympy import (
     ComplexRootOf,
@@ -27,10 +28,12 @@ from sympy import (
     oo,
     pi,
     polygamma,
+    preorder_traversal,
     sin,
     sqrt,
 )
 
+from varlaw.symbolic.gaussian.abbreviations import Abbreviation, abbreviated, unabbreviated
 from varlaw.symbolic.gaussian.balls import Located
 from varlaw.symbolic.gaussian.pieces import NotClosed, Piece, pieces_of
 from varlaw.symbolic.gaussian.rational import half_line_mean
@@ -39,6 +42,7 @@ from varlaw.symbolic.gaussian.symmetry import even_part
 from varlaw.symbolic.language_text import typed
 
 ROOT2 = sqrt(2)
+MOST_WORK = 100_000
 
 
 class Divergent(ValueError):
@@ -56,17 +60,20 @@ def closed_form(f: Expr, x: Symbol, mean: Expr, variance: Expr) -> Expr:
         return f.subs(x, mean)
     if not variance.is_positive:
         raise ValueError(f"the variance {variance} is not known to be positive")
+    short = abbreviated(f)
     try:
-        return _by_terms(f, x, mean, variance)
+        found = _by_terms(short, x, mean, variance)
     except NotClosed:
-        even = even_part(f, x) if mean.is_zero else None
+        even = even_part(short, x) if mean.is_zero else None
         if even is None:
             raise
-        return _by_terms(even, x, mean, variance)
+        found = _by_terms(even, x, mean, variance)
+    return found if short is f else unabbreviated(found)
 
 
 def _by_terms(f: Expr, x: Symbol, mean: Expr, variance: Expr) -> Expr:
     total: Expr = Integer(0)
+    work, numeric = 0, not (f.free_symbols - {x} or mean.free_symbols or variance.free_symbols)
     for piece in pieces_of(f, x):
         try:
             terms = terms_of(piece.expression, x)
@@ -77,14 +84,24 @@ def _by_terms(f: Expr, x: Symbol, mean: Expr, variance: Expr) -> Expr:
                 raise why from None
             continue
         _look_at_growth(piece, terms, x, mean, variance)
+        work += sum(_work(shape, piece) for shape in terms)
+        if numeric and work > MOST_WORK:  # with parameters there is no other answer
+            raise NotClosed("the closed form would be too long")
         for shape, coefficient in terms.items():
             total += coefficient * _integral(shape, piece.lower, piece.upper, mean, variance)
-    if total.has(ComplexRootOf, Located):
+    if any(not isinstance(v, Abbreviation) for v in total.atoms(ComplexRootOf, Located)):
         raise NotClosed(f"the kinks of {f} are roots without a closed form")
     total = _real(total)
     if total.has(I):
         raise NotClosed(f"no closed form in real functions is known for {f}")
     return total
+
+
+def _work(shape: Shape, piece: Piece) -> int:
+    """About how much there is to do for a term: sizes count twice, as they come in products."""
+    parts = (shape.quadratic, shape.linear, piece.lower, piece.upper, *chain(*shape.erfs))
+    size = sum(1 for part in parts for _ in preorder_traversal(part))
+    return int(size**2 * (shape.power + 1) * 3 ** len(shape.erfs))
 
 
 def _look_at_growth(piece: Piece, terms: Terms, x: Symbol, mean: Expr, variance: Expr) -> None:

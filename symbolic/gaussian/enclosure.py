@@ -11,7 +11,8 @@ from itertools import pairwise
 from math import log
 
 from flint import arb, ctx
-from sympy import Expr, Integer, Symbol, oo, sqrt
+from sympy import Add, Expr, Integer, Symbol, erf, erfc, oo, sqrt
+from sympy import log as logarithm
 
 from varlaw.symbolic.gaussian.balls import NoEnclosure, ball
 from varlaw.symbolic.gaussian.crossings import NotClosed, crossings
@@ -53,7 +54,7 @@ def enclose(
         return _at_a_point(pieces, x, mean, digits)
     if not spread > 0:
         raise ValueError(f"the variance {variance} is not positive")
-    pieces = joined(pieces)
+    pieces = [Piece(p.lower, p.upper, _with_tails(p.expression)) for p in joined(pieces)]
     even = _even(pieces[0].expression, x, digits) if mean == 0 and len(pieces) == 1 else None
     if even is not None:
         pieces = [Piece(-oo, oo, even)]
@@ -65,6 +66,19 @@ def enclose(
         if len(finer) == len(pieces):
             raise
     return GaussianMean(finer, x, mean, sqrt(variance)).enclosed(digits)
+
+
+def _with_tails(f: Expr) -> Expr:
+    """1 + erf(u) in logarithms as erfc(-u), which does not cancel for small u."""
+
+    def tail(node: Expr) -> Expr:
+        rest = node - 1
+        return erfc(-rest.args[0], evaluate=False) if isinstance(rest, erf) else node
+
+    def complemented(g: Expr) -> Expr:
+        return logarithm(g.replace(lambda node: isinstance(node, Add), tail))
+
+    return f.replace(logarithm, complemented) if f.has(logarithm) else f
 
 
 def _at_singularities(piece: Piece, x: Symbol) -> list[Piece]:

@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from math import factorial, log
 
 from flint import acb, arb, ctx
-from sympy import Dummy, Expr, Integer, Pow, Rational, S, Symbol, exp, expand
+from sympy import Dummy, Expr, Integer, Pow, Rational, S, Symbol, exp, expand, expand_log
 from sympy import log as logarithm
 
 from varlaw.symbolic.gaussian.balls import Located, NoEnclosure, ball
+from varlaw.symbolic.gaussian.divided import Divided
 from varlaw.symbolic.gaussian.domains import prove_finite
 from varlaw.symbolic.gaussian.growth import Growth
 from varlaw.symbolic.gaussian.parts import Scale
@@ -26,10 +27,6 @@ LOW = 64  # bits, for bounds
 
 class Between(Located):
     """A derivative of a function somewhere on a ball: (derivative, x, low, high)."""
-
-    is_real = True
-    is_number = True
-    is_commutative = True
 
     @property
     def free_symbols(self) -> set[Symbol]:
@@ -73,13 +70,28 @@ class Endpoint:
     def _moved(self, u: Expr) -> Expr:
         """f at the distance u from the point, with polynomials multiplied out."""
 
-        def multiplied_out(node: Expr) -> Expr:
-            argument = node.args[0].subs(self.x, self.point + self.side * u)
-            inner = expand(argument) if node.args[0].is_polynomial(self.x) else argument
-            return node.func(inner, *node.args[1:])
+        def moved(node: Expr) -> Expr:
+            g, t = node.args[0], Dummy("t", real=True)
+            argument = g.subs(self.x, self.point + self.side * u)
+            if g.is_polynomial(self.x):
+                return node.func(expand(argument), *node.args[1:])
+            order, _ = self._order(g)
+            if order < 2 or order > MOST_ORDER:
+                return node.func(argument, *node.args[1:])
+            rest = Divided(g.subs(self.x, self.point + self.side * t), t, order, u)
+            if isinstance(node, logarithm):
+                return order * expand_log(logarithm(u), force=True) + logarithm(rest)
+            return u ** (order * node.exp) * rest**node.exp
 
-        singular = {node: multiplied_out(node) for node in singular_nodes(self.f, self.x)}
+        singular = {node: moved(node) for node in singular_nodes(self.f, self.x)}
         return self.f.xreplace(singular).subs(self.x, self.point + self.side * u)
+
+    def _order(self, g: Expr) -> tuple[int, Expr]:
+        """The order of the zero of g at the point, and the first derivative that is not zero."""
+        order, slope = 0, g
+        while order <= MOST_ORDER and _vanishes(slope.subs(self.x, self.point)):
+            slope, order = slope.diff(self.x), order + 1
+        return order, slope
 
     def _cut(self, s: Symbol, span: Expr, goal: int) -> tuple[int, arb]:
         """(where to end, bound on the integral of |f(..)| exp(-s) beyond)."""
@@ -105,10 +117,7 @@ class Endpoint:
         """f for a bound, with the arguments that vanish at the point as powers of u."""
         known = {}
         for node in singular_nodes(self.f, self.x):
-            g, order = node.args[0], 0
-            slope = g
-            while order <= MOST_ORDER and _vanishes(slope.subs(self.x, self.point)):
-                slope, order = slope.diff(self.x), order + 1
+            order, slope = self._order(node.args[0])
             if order:
                 far, y = self.point + self.side * farthest, Dummy("y", real=True)
                 value = Between(slope.xreplace({self.x: y}), y, self.point, far) / factorial(order)

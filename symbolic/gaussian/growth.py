@@ -8,29 +8,19 @@ with `most` and `least` of the kind exp(c + k log t + b t + a t^2), and polynomi
 `bottom`. None stands for: no bound is known. From `most` follows a bound on the Gaussian tail.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import reduce
 from math import inf, log, sqrt
 
 from flint import arb
 
 from varlaw.symbolic.gaussian.balls import NoEnclosure, ball
+from varlaw.symbolic.gaussian.known import Known, either, smaller
 from varlaw.symbolic.gaussian.operations import Step
 from varlaw.symbolic.gaussian.programs import Coefficients, Program
 from varlaw.symbolic.gaussian.rates import ONE, ZERO, Polynomial, Rate, added, scaled, widest
 
 OUTGROWN = "the expectation does not converge: the function outgrows the Gaussian"
-
-
-@dataclass(frozen=True)
-class Known:
-    """What is known of a register for all t >= start."""
-
-    most: Rate | None = None
-    least: Rate | None = None
-    sign: int = 0
-    top: Polynomial | None = None
-    bottom: Polynomial | None = None
 
 
 class Growth:
@@ -167,6 +157,12 @@ class Growth:
                 if found.top is None and pair is not None:
                     return self._softplus(*(self.registers[register] for register in pair))
                 return found
+            case "either" | "min" | "max":
+                v = self.registers[step.right]
+                most = self._envelope(u.most, v.most)
+                if step.operation == "max":
+                    return -smaller(-u, -v, most)
+                return (smaller if step.operation == "min" else either)(u, v, most)
             case name:
                 return self._function(name, u)
 
@@ -263,7 +259,7 @@ class Growth:
                 bottom, top = (ZERO if u.sign > 0 else -half), (ZERO if u.sign < 0 else half)
                 return Known(Rate(half.log()), None, u.sign, (top,), (bottom,))
             case "erfc":
-                return Known(self._erfc(u), None, 1)
+                return Known(self._erfc(u), self._erfc_from_below(u), 1)
             case "sinh" | "cosh" | "asinh":
                 return self._hyperbolic(name, u)
         return Known()
@@ -283,6 +279,18 @@ class Growth:
             if b >= 0 and c + b * self.start >= 0:
                 return Rate(-c * c, ZERO, -2 * b * c, -b * b)
         return Rate(arb(2).log())
+
+    def _erfc_from_below(self, u: Known) -> Rate | None:
+        """erfc(y) >= 1 for y <= 0, and >= exp(-y^2)/(sqrt(pi) (1 + y)) for y >= 0 (DLMF 7.8.2)."""
+        if u.top is None or len(u.top) != 2:
+            return None
+        c, b = u.top
+        if b <= 0 and c + b * self.start <= 0:
+            return Rate(ZERO)
+        if not (b >= 0 and c + b * self.start >= 0):
+            return None
+        most = (abs(c) + 1) / self.start + b  # 1 + y <= most t
+        return Rate(-c * c - (most * arb.pi().sqrt()).log(), -ONE, -2 * b * c, -b * b)
 
     def _hyperbolic(self, name: str, u: Known) -> Known:
         """cosh >= 1, |sinh| <= cosh <= exp(|u|); |asinh(u)| <= |u|."""
@@ -305,12 +313,19 @@ class Growth:
             v = replace(v, bottom=(ZERO,))
         if v.sign < 0 and v.top is None:
             v = replace(v, top=(ZERO,))
-        if v.most is not None and v.most.a <= 0 and v.most.b <= 0:
-            power = max(0, int(float(v.most.k.upper().ceil())))
-            if power <= 3:
-                share = replace(v.most, k=v.most.k - power)
-                size = (*([ZERO] * power), share.log_at(self.start).exp())
-                top = (ZERO,) if v.sign < 0 else size
-                bottom = (ZERO,) if v.sign > 0 else tuple(-c for c in size)
-                v = replace(v, top=v.top or top, bottom=v.bottom or bottom)
+        curve = self._polynomial_size(v.most) if v.most is not None else None
+        if curve is not None:
+            top = (ZERO,) if v.sign < 0 else curve
+            bottom = (ZERO,) if v.sign > 0 else tuple(-c for c in curve)
+            v = replace(v, top=v.top or top, bottom=v.bottom or bottom)
         return v
+
+    def _polynomial_size(self, most: Rate) -> Polynomial | None:
+        """A constant for what does not rise, c t^k for k <= 3 where no exponential rises."""
+        power = 0
+        if not most.falls_from(self.start):
+            power = max(0, int(float(most.k.upper().ceil())))
+            if not (most.a <= 0 and most.b <= 0 and power <= 3):
+                return None
+        share = replace(most, k=most.k - power)
+        return (*([ZERO] * power), share.log_at(self.start).exp())

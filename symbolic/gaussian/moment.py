@@ -10,7 +10,7 @@ from sympy import Dummy, Expr, Integer, Symbol, erf, erfc
 from varlaw.symbolic.gaussian.closed import closed_form
 from varlaw.symbolic.gaussian.functions import NoMoment, at_numbers, function_read
 from varlaw.symbolic.gaussian.nil import is_nil
-from varlaw.symbolic.gaussian.pieces import NotClosed, pieces_of
+from varlaw.symbolic.gaussian.pieces import NotClosed
 from varlaw.symbolic.language import Text, free_names, read, read_condition
 from varlaw.symbolic.language_text import chains, typed
 
@@ -196,16 +196,16 @@ def _enclosed(moment: Moment, count: int) -> "Enclosed":
 
     from varlaw.symbolic.gaussian.balls import ball
     from varlaw.symbolic.gaussian.decimals import digits_of
-    from varlaw.symbolic.gaussian.enclosure import enclose
+    from varlaw.symbolic.gaussian.endless import enclose_function
 
     x, mean, variance = moment.variable, moment.mean, moment.variance
     if moment.given is None:
-        return enclose(pieces_of(moment.function, x), x, mean, variance, count)
-    pieces = pieces_of(moment.function * moment.given, x)
+        return enclose_function(moment.function, x, mean, variance, count)
+    f = moment.function * moment.given
     chance = _with_tails(_chance(moment.given, x, mean, variance))
 
     def quotient() -> arb:
         wanted = int(ctx.prec * 0.301) + 1  # the digits that so many bits hold
-        return enclose(pieces, x, mean, variance, wanted).value / ball(chance)
+        return enclose_function(f, x, mean, variance, wanted).value / ball(chance)
 
     return digits_of(quotient, count)

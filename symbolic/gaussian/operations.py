@@ -8,7 +8,9 @@ from typing import Any
 from flint import acb, arb
 
 from varlaw.symbolic.gaussian.balls import raised
+from varlaw.symbolic.gaussian.divided import Divided
 
+KINKED = {"max", "min", "either"}  # `either` is one of two values
 CUT = {"log", "sqrt", "power", "asin", "acos", "asinh", "atan", "ei"}  # not analytic everywhere
 POLES = {"inverse", "tanh", "tan", "gamma"}
 Special = dict[str, Callable[..., Any]]  # operations done in another way than by the balls' method
@@ -23,6 +25,7 @@ class Step:
     left: int
     right: int = -1
     exponent: int = 0
+    of: Divided | None = None
 
 
 def operation(kind: Any, step: Step, special: Special) -> Callable[..., Any]:
@@ -41,8 +44,13 @@ def operation(kind: Any, step: Step, special: Special) -> Callable[..., Any]:
             return lambda value: raised(value, exponent)
         case "inverse":
             return lambda value: 1 / value
+        case "divided":
+            assert step.of is not None
+            return step.of.on(kind)
         case "power":
             return lambda base, exponent: base**exponent
+        case "either":
+            return lambda one, other: one.union(other)
         case "logistic":
             return _logistic
         case "softplus":
@@ -107,6 +115,11 @@ def rough_erfc(z: acb) -> acb:
     return 1 - rough_erf(z)
 
 
-PLAIN: Special = {"power": complex_power}
-CAREFUL: Special = {name: analytic_one(name) for name in CUT}
-ROUGH: Special = {"power": complex_power, "erf": rough_erf, "erfc": rough_erfc}
+def _no_complex_value(*_: acb) -> acb:
+    return acb(arb.nan())
+
+
+SPLIT: Special = {name: _no_complex_value for name in KINKED}
+PLAIN: Special = {**SPLIT, "power": complex_power}
+CAREFUL: Special = {**SPLIT, **{name: analytic_one(name) for name in CUT}}
+ROUGH: Special = {**PLAIN, "erf": rough_erf, "erfc": rough_erfc}

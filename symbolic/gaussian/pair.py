@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from sympy import Abs, Dummy, Expr, I, Integer, Symbol, sqrt
 
+from varlaw.symbolic.gaussian.abbreviations import abbreviated
 from varlaw.symbolic.gaussian.bivariate import Pair, conditional, kernel
 from varlaw.symbolic.gaussian.closed import Phi2, phi2
 from varlaw.symbolic.gaussian.functions import NoMoment, function_of
@@ -181,10 +182,11 @@ def _enclosed(pair: PairMoment, count: int) -> "Enclosed":
     from varlaw.symbolic.gaussian.joint import enclose2
 
     x, rho, (v, w), (m, n) = pair.variable, pair.rho, pair.variances, pair.means
-    f, g = (joined(pieces_of(h, x)) for h in (pair.f, pair.g))
+    first, second = abbreviated(pair.f), abbreviated(pair.g)
+    f, g = (joined(pieces_of(h, x)) for h in (first, second))
     kinked = len(f) > 1 or len(g) > 1
     if kinked and ZERO not in (v, w, rho) and rho not in (1, -1):
-        for outer, inner, here, there in ((f, pair.g, (m, v), (n, w)), (g, pair.f, (n, w), (m, v))):
+        for outer, inner, here, there in ((f, second, (m, v), (n, w)), (g, first, (n, w), (m, v))):
             along = there[0] + rho * sqrt(there[1] / here[1]) * (x - here[0])
             try:
                 given = conditional(inner, x, along, there[1] * (1 - rho**2))

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cmp_to_key
 from itertools import pairwise
-from math import ceil, floor
+from math import ceil, floor, inf
 
 from flint import arb
 from sympy import (
@@ -23,12 +23,12 @@ from sympy import (
     sign,
 )
 
-from varlaw.symbolic.activation import Activation, Parts
-from varlaw.symbolic.gaussian.balls import NoEnclosure, ball
+from varlaw.symbolic.activation import KINKED, Activation, Parts
+from varlaw.symbolic.gaussian.balls import Located, NoEnclosure, ball
 from varlaw.symbolic.gaussian.crossings import NotClosed, crossings, sign_of
 from varlaw.symbolic.terms import Indicator
 
-__all__ = ["NotClosed", "Piece", "pieces_of"]
+__all__ = ["NotClosed", "Piece", "parts_of", "pieces_of"]
 
 
 @dataclass(frozen=True)
@@ -43,12 +43,12 @@ class Piece:
 Intervals = list[tuple[Expr, Expr, Expr]]
 
 
-def pieces_of(f: Expr, x: Symbol) -> tuple[Piece, ...]:
-    """`f` as expressions without kinks on intervals that follow one another from -oo to oo.
+def pieces_of(f: Expr, x: Symbol, lower: Expr = -oo, upper: Expr = oo) -> tuple[Piece, ...]:
+    """`f` as expressions without kinks on intervals that follow one another, on the line or a part.
 
     Raises NotClosed where it is open where an argument crosses a kink, or in which order two do.
     """
-    return tuple(_split(Piece(-oo, oo, f), x))
+    return tuple(_split(Piece(lower, upper, f), x))
 
 
 def _split(piece: Piece, x: Symbol) -> list[Piece]:
@@ -56,12 +56,12 @@ def _split(piece: Piece, x: Symbol) -> list[Piece]:
     node = _innermost(piece.expression, x)
     if node is None:
         return [piece]
-    parts = _parts(node)
+    parts, from_above = parts_of(node), node.from_above if isinstance(node, Activation) else ()
     if len(parts) == 1:
         return _split(_with(piece, node, parts[0][1]), x)
     argument = node.args[0] - node.args[1] if isinstance(node, (Max, Min)) else node.args[0]
     if x not in argument.free_symbols:
-        return _split(_with(piece, node, _part_at(argument, parts)), x)
+        return _split(_with(piece, node, _part_at(argument, parts, from_above)), x)
     found = []
     for lower, upper, value in _intervals(argument, parts, x, piece):
         lower, upper = _larger(piece.lower, lower), _smaller(piece.upper, upper)
@@ -90,8 +90,9 @@ def _curved(argument: Expr, parts: Parts, x: Symbol, piece: Piece) -> Intervals:
     goals = [(argument, start) for start, _ in parts[1:]]
     goals += [(inside, S.Zero) for inside in _must_be_positive(argument)]
     points: list[Expr] = []
+    span = _outwards(piece.lower, floor, -inf), _outwards(piece.upper, ceil, inf)
     for inner, value in goals:
-        points += crossings(inner, value, x)
+        points += crossings(inner, value, x, span)
     points = [p for p in dict.fromkeys(points) if less(piece.lower, p) and less(p, piece.upper)]
     points = in_order(points)
     found = []
@@ -100,6 +101,11 @@ def _curved(argument: Expr, parts: Parts, x: Symbol, piece: Piece) -> Intervals:
         holds = [part for sign, (_, part) in zip(signs, parts[1:], strict=True) if sign > 0]
         found.append((lower, upper, [parts[0][1], *holds][-1]))
     return found
+
+
+def _outwards(end: Expr, rounding: Callable[[float], int], otherwise: float) -> float:
+    """A whole number beyond an end, infinite if the end is not a number."""
+    return float(rounding(float(ball(end).mid()))) if end.is_finite and end.is_number else otherwise
 
 
 def _must_be_positive(argument: Expr) -> list[Expr]:
@@ -144,25 +150,26 @@ def _near(point: Expr, rounding: Callable[[float], int]) -> Expr:
 
 def _constants_settled(f: Expr, x: Symbol) -> Expr:
     """Activations of numbers replaced by their values; of parameters they may stay."""
-    fixed = [n for n in f.atoms(Activation) if not n.free_symbols and not n.args[0].has(Activation)]
-    return f.xreplace({n: _part_at(n.args[0], n.written_out) for n in fixed})
+    while fixed := [
+        n for n in f.atoms(Activation) if not n.free_symbols and not n.args[0].has(Activation)
+    ]:
+        f = f.xreplace({n: _part_at(n.args[0], n.written_out, n.from_above) for n in fixed})
+    return f
 
 
 def _with(piece: Piece, node: Expr, value: Expr) -> Piece:
     return Piece(piece.lower, piece.upper, piece.expression.xreplace({node: value}))
 
 
-_KINKED = (Activation, Abs, Max, Min, Heaviside, sign, Indicator)
-
-
 def _innermost(f: Expr, x: Symbol) -> Expr | None:
     """A function with parts whose argument holds no other one; None if there is none."""
-    nodes = [node for node in f.atoms(*_KINKED) if x in node.free_symbols]
-    inner = [n for n in nodes if not any(a.has(*_KINKED) and x in a.free_symbols for a in n.args)]
+    nodes = [node for node in f.atoms(*KINKED) if x in node.free_symbols]
+    inner = [n for n in nodes if not any(a.has(*KINKED) and x in a.free_symbols for a in n.args)]
     return min(inner, key=str) if inner else None
 
 
-def _parts(node: Expr) -> Parts:
+def parts_of(node: Expr) -> Parts:
+    """A function with kinks as (start, part) pairs in its argument."""
     z = node.args[0]
     match node:
         case Activation():
@@ -182,16 +189,14 @@ def _parts(node: Expr) -> Parts:
             return (-oo, node.func(low, *others)), (S.Zero, node.func(high, *others))
 
 
-def _part_at(argument: Expr, parts: Parts) -> Expr:
+def _part_at(argument: Expr, parts: Parts, from_above: tuple[int, ...]) -> Expr:
     """The part that holds at an argument that does not depend on the variable."""
     chosen = parts[0][1]
-    for start, expression in parts[1:]:
-        if less(start, argument):
+    for position, (start, expression) in enumerate(parts[1:]):
+        if less(start, argument) or (argument == start and position in from_above):
             chosen = expression
         elif not less(argument, start) and argument != start:
             raise NotClosed(f"whether {argument} exceeds {start} is not known")
-        elif argument == start:
-            chosen = expression
     return chosen
 
 
@@ -215,9 +220,13 @@ def less(a: Expr, b: Expr) -> bool:
             return bool(gap > 0)
     if difference.is_positive:
         return True
-    if difference.is_nonpositive:
+    if difference.is_nonpositive or _is_at(a, b) or _is_at(b, a):
         return False
     raise NotClosed(f"the order of the kinks {a} and {b} is not known")
+
+
+def _is_at(number: Expr, point: Expr) -> bool:
+    return isinstance(number, Located) and point.is_number and number.is_at(point)
 
 
 def _gap(difference: Expr) -> arb:

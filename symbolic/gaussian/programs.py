@@ -13,8 +13,10 @@ from typing import Any
 
 from flint import acb, arb
 from sympy import Add, Expr, Function, Integer, Mul, Pow, Symbol, exp, log
+from sympy.core.symbol import Str
 
-from varlaw.symbolic.gaussian.balls import FUNCTIONS, NoEnclosure, ball
+from varlaw.symbolic.gaussian.balls import FUNCTIONS, Located, NoEnclosure, ball
+from varlaw.symbolic.gaussian.divided import Divided
 from varlaw.symbolic.gaussian.operations import (
     CAREFUL,
     CUT,
@@ -26,9 +28,24 @@ from varlaw.symbolic.gaussian.operations import (
     operation,
 )
 
-MOST_POWER = 4000
+MOST_POWER = 1 << 16
 MOST_DEGREE = 12
 Coefficients = tuple[Expr, ...]  # of 1, x, x^2, ...
+
+
+class Choice(Located):
+    """The "min" or the "max" of two values, or "either" of them: for bounds."""
+
+    @classmethod
+    def of(cls, name: str, one: Expr, other: Expr) -> Expr:
+        return Expr.__new__(cls, Str(name), one, other)
+
+    def _sympystr(self, printer: Any) -> str:
+        return f"{self.args[0].name}({', '.join(printer.doprint(e) for e in self.args[1:])})"
+
+    def enclosure(self) -> arb:
+        name, *values = self.args
+        return operation(arb, Step(name.name, 0), {})(*map(ball, values))
 
 
 @dataclass(frozen=True)
@@ -151,7 +168,13 @@ class _Compiler:
             return register and register - 1 + shift
 
         steps = tuple(
-            Step(s.operation, final(s.left), final(s.right) if s.right != -1 else -1, s.exponent)
+            Step(
+                s.operation,
+                final(s.left),
+                final(s.right) if s.right != -1 else -1,
+                s.exponent,
+                s.of,
+            )
             for s in self.steps
         )
         polynomials = {final(register): p for register, p in self.polynomials.items()}
@@ -184,6 +207,11 @@ class _Compiler:
                 return self._chain("mul", e)
             case Pow():
                 return self._power(e.base, e.exp)
+            case Divided():
+                return self.step("divided", self.register(e.argument), of=e)
+            case Choice():
+                one, other = (self.register(part) for part in e.args[1:])
+                return self.step(e.args[0].name, one, other)
         if type(e) in FUNCTIONS:
             return self.step(FUNCTIONS[type(e)], self.register(e.args[0]))
         what = e.func.__name__ if isinstance(e, Function) else str(e)
@@ -212,12 +240,19 @@ class _Compiler:
             return self.register(exp(exponent * log(base), evaluate=False))
         return self.step("power", self.register(base), self.number(exponent))
 
-    def step(self, operation: str, left: int, right: int = -1, exponent: int = 0) -> int:
-        key = (operation, left, right, exponent)
+    def step(
+        self,
+        operation: str,
+        left: int,
+        right: int = -1,
+        exponent: int = 0,
+        of: Divided | None = None,
+    ) -> int:
+        key = (operation, left, right, exponent, of)
         if key not in self.known:
             self.steps.append(Step(*key))
             self.known[key] = len(self.steps)
-            polynomial = self._polynomial(*key)
+            polynomial = self._polynomial(operation, left, right, exponent)
             if polynomial is not None:
                 self.polynomials[len(self.steps)] = polynomial
         return self.known[key]

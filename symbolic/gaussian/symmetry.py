@@ -4,6 +4,8 @@ This holds where E|f| is finite: an odd function such as 1/x has no mean at all.
 is looked for only of functions that are known to grow no faster than an exponential of |x|.
 """
 
+from itertools import pairwise
+
 from sympy import (
     Abs,
     Add,
@@ -29,8 +31,11 @@ from sympy import (
 )
 
 from varlaw.symbolic.activation import Activation
+from varlaw.symbolic.gaussian.balls import NoEnclosure
+from varlaw.symbolic.gaussian.programs import program
 
 MOST_NODES = 300
+MOST_DEGREE = 6
 MOST_CANCELLED = 50  # nodes of what is brought to a common denominator, which is slow
 BOUNDED = (atan, cos, erf, erfc, sin, tanh)
 
@@ -44,12 +49,50 @@ def even_part(f: Expr, x: Symbol) -> Expr | None:
     >>> even_part(1 / x, x)
     """
     f = f.replace(_has_one_part, lambda node: node.written_out[0][1])
-    if _nodes(f) > MOST_NODES or not tame(f, x):
+    if _nodes(f) > MOST_NODES or not tame(f, x) or not _may_help(f, x):
         return None
     half = halved(f, x)
     if _nodes(half) <= MOST_CANCELLED and any(_is_open(power) for power in half.atoms(Pow)):
         half = cancel(together(half))
     return half if _nodes(half) < _nodes(f) else None
+
+
+def _may_help(f: Expr, x: Symbol) -> bool:
+    """Whether the even part may be without functions that have no closed form, seen at numbers.
+
+    Much of the time it is not, and this is told faster than the even part is found.
+    """
+    return _leaves_polynomial(f, x, 1) or all(_term_helps(t, x) for t in Add.make_args(f))
+
+
+def _term_helps(term: Expr, x: Symbol) -> bool:
+    """Whether of a term, with an even or odd factor A, only A times a polynomial may be left."""
+    opened = [p for p in Mul.make_args(term) if p.has(log, tanh, atan) or _has_denominator(p, x)]
+    if not opened:
+        return True
+    known = term / Mul(*opened)
+    mirrored = known.subs(x, -x)
+    sign = 1 if mirrored == known else -1 if mirrored == -known else 0
+    return sign != 0 and _leaves_polynomial(Mul(*opened), x, sign)
+
+
+def _has_denominator(f: Expr, x: Symbol) -> bool:
+    return any(power.exp.is_negative and power.has_free(x) for power in f.atoms(Pow))
+
+
+def _leaves_polynomial(f: Expr, x: Symbol, sign: int) -> bool:
+    """Whether f(x) + sign f(-x) is at some numbers like a polynomial of a low degree."""
+    from flint import arb
+
+    try:
+        at = program(f, x).on_reals()
+    except NoEnclosure:  # kinks, or parameters
+        return True
+    points = [arb(k) / 3 for k in range(1, MOST_DEGREE + 3)]
+    values = [at(point) + sign * at(-point) for point in points]
+    while len(values) > 1:
+        values = [b - a for a, b in pairwise(values)]
+    return bool(values[0].contains(0))
 
 
 def _nodes(e: Expr) -> int:

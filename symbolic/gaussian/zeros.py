@@ -7,32 +7,44 @@ Far out the sign must follow from the bounds of `growth`. What cannot be decided
 
 from collections.abc import Iterator
 from functools import lru_cache
-from math import ceil
+from math import ceil, inf
 
 from flint import arb, ctx
-from sympy import Expr, Float, Rational, Symbol, cosh, erf, erfc, exp, sinh, tanh, together
+from sympy import (
+    Add,
+    Expr,
+    Integer,
+    Mul,
+    Rational,
+    Symbol,
+    cosh,
+    erf,
+    erfc,
+    exp,
+    sinh,
+    tanh,
+    together,
+)
 
-from varlaw.symbolic.gaussian.balls import Located, NoEnclosure
+from varlaw.symbolic.gaussian.balls import Located, NoEnclosure, ball
 from varlaw.symbolic.gaussian.growth import Growth
-from varlaw.symbolic.gaussian.programs import program
+from varlaw.symbolic.gaussian.programs import Choice, program
 
 MOST_BOXES = 10_000
 LEAST_WIDTH = 1e-9
+PRECISIONS = (64, 400)
 SMALL = 4.0  # from where on a zero at a simple fraction is looked for
 MOST_DENOMINATOR = 360
 MOST_ORDER = 6
 REACHES = (4, 12, 40)
 OFFSETS = {-1: 0.0137, 1: 0.0241}  # so that no zero at a round number is at the edge of a box
 ROUNDS = 200
+RASTER = 2**24
+ORIGIN = Rational(241, 1370)  # of the raster, so that no simple fraction is an end of its boxes
 
 
 class Zero(Located):
     """The only zero of `function` between two points, where the derivative has one sign."""
-
-    is_real = True
-    is_finite = True
-    is_commutative = True
-    is_number = True
 
     @property
     def free_symbols(self) -> set[Symbol]:
@@ -52,22 +64,39 @@ class Zero(Located):
                 box = smaller
         return box
 
-    def _eval_evalf(self, precision: int) -> Float:
-        with ctx.workprec(precision):
-            digits = int(precision * 0.3)
-            return Float(self.enclosure().mid().str(digits, radius=False), digits)
+    def is_at(self, point: Expr) -> bool:
+        function, x, low, high = self.args
+        inside = bool(ball(low) < ball(point) < ball(high))
+        return inside and bool(function.subs(x, point).expand().is_zero)
 
     def _sympystr(self, printer: object) -> str:
         return f"the zero of {self.args[0]} between {self.args[2]} and {self.args[3]}"
 
 
-def zeros(f: Expr, x: Symbol) -> list[Expr]:
-    """All real zeros of f, from the left. Raises NoEnclosure where they cannot be isolated."""
+def zeros(f: Expr, x: Symbol, low: float = -inf, high: float = inf) -> list[Expr]:
+    """All real zeros of f between two points, from the left; perhaps more, just outside of them.
+
+    Raises NoEnclosure where they cannot be isolated.
+    """
+    ends = (
+        low - OFFSETS[-1] if low > -inf else -_reach(f, x, -1),
+        high + OFFSETS[1] if high < inf else _reach(f, x, 1),
+    )
+    if ends[0] >= ends[1]:
+        return []
+    for precision in PRECISIONS[:-1]:
+        try:
+            return _isolated(f, x, ends, precision)
+        except NoEnclosure:
+            continue
+    return _isolated(f, x, ends, PRECISIONS[-1])
+
+
+def _isolated(f: Expr, x: Symbol, ends: tuple[float, float], precision: int) -> list[Expr]:
     code, slope = program(f, x), program(f.diff(x), x)
-    with ctx.workprec(64):
+    with ctx.workprec(precision):
         value, change = code.on_reals(), slope.on_reals()
-        low, high = -_reach(f, x, -1), _reach(f, x, 1)
-        stack = [(low, high)]
+        stack = [ends]
         found: list[Expr] = []
         for _ in range(MOST_BOXES):
             if not stack:
@@ -78,11 +107,11 @@ def zeros(f: Expr, x: Symbol) -> list[Expr]:
                 continue
             steepness = change(box)
             if steepness.is_finite() and not steepness.contains(0):
-                ends = [value(arb(end)) for end in (a, b)]
-                if any(end.contains(0) for end in ends):
+                sides = [value(arb(end)) for end in (a, b)]
+                if any(side.contains(0) for side in sides):
                     break
-                if (ends[0] > 0) != (ends[1] > 0):
-                    found.append(Zero(f, x, Rational(a), Rational(b)))
+                if (sides[0] > 0) != (sides[1] > 0):
+                    found.append(_named(Zero(f, x, Rational(a), Rational(b))))
                 continue
             if b - a < SMALL:
                 point = _simplest(a, b)
@@ -96,11 +125,26 @@ def zeros(f: Expr, x: Symbol) -> list[Expr]:
     raise NoEnclosure(f"the zeros of {f} could not be told apart")
 
 
+def _named(zero: Zero) -> Zero:
+    """The same zero in a box of a fixed raster, so that every search finds the same object."""
+    f, x, low, high = zero.args
+    number = (zero.enclosure() * RASTER - ball(ORIGIN)).floor().unique_fmpz()
+    if number is None:
+        return zero
+    box = (ORIGIN + int(number)) / RASTER, (ORIGIN + int(number) + 1) / RASTER
+    return Zero(f, x, *box) if low <= box[0] and box[1] <= high else zero
+
+
+def _near_zero(f: Expr, x: Symbol, point: Expr) -> bool:
+    with ctx.workprec(PRECISIONS[-1]):
+        return bool(program(f, x).on_reals()(ball(point)).contains(0))
+
+
 @lru_cache(maxsize=64)
 def _derivative_at(f: Expr, x: Symbol, point: Expr) -> tuple[Expr, int]:
     """(the first derivative that is not known to vanish at the point, its order)."""
     order = 0
-    while order < MOST_ORDER and f.subs(x, point).expand().is_zero:
+    while order < MOST_ORDER and _near_zero(f, x, point) and f.subs(x, point).expand().is_zero:
         f, order = f.diff(x), order + 1
     return f, order
 
@@ -130,7 +174,38 @@ def _reach(f: Expr, x: Symbol, side: int) -> float:
         for reach in REACHES:
             if Growth(code, arb(0), arb(1), arb(reach)).result.sign:
                 return reach + OFFSETS[side]
+    return _reach_without_decay(f.subs(x, side * x), x) + OFFSETS[side]
+
+
+def _reach_without_decay(f: Expr, x: Symbol) -> float:
+    """The same for x > 0, of f divided by one of its exponentials.
+
+    There erfc(u) = w exp(-u^2) with w between 0 and 1, for u > 0 (DLMF 7.8.1).
+    """
+    f = f.expand().replace(erf, lambda u: 1 - erfc(u)).expand()
+    between = Choice.of("either", Integer(0), Integer(1))
+    decays = {node: exp(-(node.args[0] ** 2)) * between for node in f.atoms(erfc)}
+    terms = [_parted(term) for term in Add.make_args(f.xreplace(decays).expand())]
+    for reach in REACHES:
+        if not all(_grows(node.args[0], x, reach) for node in decays):
+            continue
+        for _, divisor in dict.fromkeys(terms):
+            form = Add(*(rest * exp((power - divisor).expand()) for rest, power in terms))
+            if Growth(program(form, x), arb(0), arb(1), arb(reach)).result.sign:
+                return reach
     raise NoEnclosure("its sign far out is not known")
+
+
+def _parted(term: Expr) -> tuple[Expr, Expr]:
+    """(a, u) for a term a exp(u)."""
+    powers = [factor.args[0] for factor in Mul.make_args(term) if isinstance(factor, exp)]
+    return Mul(*(f for f in Mul.make_args(term) if not isinstance(f, exp))), Add(*powers)
+
+
+def _grows(u: Expr, x: Symbol, start: float) -> bool:
+    """Whether u is affine, rises, and is positive from a point on."""
+    slope = u.diff(x)
+    return slope.is_number and bool(slope > 0) and bool(ball(u.subs(x, Rational(start))) > 0)
 
 
 def _forms(f: Expr) -> Iterator[Expr]:

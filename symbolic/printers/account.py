@@ -1,6 +1,5 @@
 """What a document tells: a derivation with the facts of its law, in blocks of rows."""
 
-import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -139,9 +138,15 @@ class Account:
     def glossary(self) -> list[tuple[str, str]]:
         """Symbols with what they mean: those that the law explains, then those of its family."""
         own = [_gloss(text) for text in self.symbols]
-        stems = {re.split("_", key)[0] for key, _ in own} | {key for key, _ in own}
-        family = [_gloss(text) for text in self.common]
-        return own + [(key, text) for key, text in family if key in self.names and key not in stems]
+        names = {name for key, _ in own for name in key.split(", ")}
+        stems = names | {name.split("_")[0] for name in names}
+        found = list(own)
+        for key, meaning in map(_gloss, self.common):
+            parts = set(key.split(", "))
+            if parts & self.names and not parts & stems:
+                found.append((key, meaning))
+                stems |= parts
+        return found
 
     @cached_property
     def arrays(self) -> set[str]:

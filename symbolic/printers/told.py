@@ -6,7 +6,7 @@ from typing import Any
 from sympy import Add, Expr, Mul, Pow, Wild, diff, factor, solve
 
 from varlaw.symbolic.arrays import Entry, Moment
-from varlaw.symbolic.derivation import RULES, Step, relation
+from varlaw.symbolic.derivation import Step, named_rule, relation
 from varlaw.symbolic.printers.plain import plain_text
 from varlaw.symbolic.sequences import Branch, Named, Term
 from varlaw.symbolic.terms import Expectation, Variance
@@ -19,7 +19,7 @@ def told(step: Step, uses: Iterable[Law] = (), direct: Iterable[str] = ()) -> st
 
     `uses` are all laws that may have been used, `direct` the names of those used at first hand.
     """
-    default = RULES[step.rule].reason
+    default = named_rule(step.rule).reason
     match step.rule:
         case "earlier" if step.reason == default:
             reason = _opened(step, list(uses), list(direct))

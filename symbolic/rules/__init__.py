@@ -18,10 +18,10 @@ from varlaw.symbolic.rules import (
     numbers,
     orders,
     orthogonality,
-    partials,
     radicals,
     recurrences,
     signs,
+    spectra,
 )
 
 __all__ = [
@@ -42,8 +42,8 @@ __all__ = [
     "numbers",
     "orders",
     "orthogonality",
-    "partials",
     "radicals",
     "recurrences",
     "signs",
+    "spectra",
 ]

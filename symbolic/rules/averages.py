@@ -50,10 +50,16 @@ def out_of_sums(state: Expr, used: Used) -> Expr:
 
 @rule("sums-to-one", "probabilities sum to 1", checker="sums-to-one")
 def sums_to_one(state: Expr, used: Used, of: Expr) -> Outcome:
-    """The sum of all values of a sequence of probabilities, which is recorded as an assumption."""
-    if not isinstance(of, IndexSum) or not isinstance(of.summand, Term):
+    """The sum of all values of a sequence of probabilities, which is recorded as an assumption.
+
+    The probabilities may be random, entries of an array.
+    """
+    if not isinstance(of, IndexSum) or not isinstance(of.summand, Term | Entry):
         raise RuleError(f"not covered: {of} is not the sum of a sequence")
-    used.add(Assumption(Kind.SUMS_TO_ONE, (str(of.summand.args[0]),)))
+    part = of.summand
+    used.add(
+        Assumption(Kind.SUMS_TO_ONE, (part.array.name if isinstance(part, Entry) else part.name,))
+    )
     return Outcome(state.xreplace({of: Integer(1)}), certificate={"of": of})
 
 

@@ -28,6 +28,8 @@ RULES = [
     ("loss-upper", "jensen"),
     ("loss-delta", "delta-method"),
     ("loss-prior-bias", "sums-to-one"),
+    ("attention-output-correlated", "out-of-sums"),
+    ("attention-output-correlated", "sums-to-one"),
 ]
 
 
@@ -47,9 +49,12 @@ def test_right_steps_pass_and_wrong_constants_and_powers_do_not(law: str, rule: 
     assert verdict(replace(right, after=right.after**2)) is Proof.REFUTED
 
 
-def test_that_a_sequence_sums_to_one_is_recorded() -> None:
-    right = step("loss-prior-bias", "sums-to-one")
-    assert {str(a) for a in right.assumptions} == {"q: sums to 1"}
+@pytest.mark.parametrize(
+    ("law", "name"), [("loss-prior-bias", "q"), ("attention-output-correlated", "p")]
+)
+def test_that_a_sequence_sums_to_one_is_recorded(law: str, name: str) -> None:
+    right = step(law, "sums-to-one")
+    assert {str(a) for a in right.assumptions} == {f"{name}: sums to 1"}
     assert verdict(replace(right, assumptions=frozenset())) is Proof.REFUTED
 
 

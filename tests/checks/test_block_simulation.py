@@ -66,7 +66,6 @@ def test_softmax_attention_with_many_tokens(tokens, rho):
     text = f"attention(64, {tokens}, value=1/64, out=1/64, query=1/64, key=1/128)"
     measured = measure(read_block(text), start(1, rho), seed=4)
     uniform = read_block(text.replace("query=1/64", "query=0")).forward(start(1, rho))
-    assert "backward" not in measured
     for name, plain in (("forward", uniform.second_moment), ("product", uniform.followed)):
         found = measured[name]
         bound = ERRORS * found.error + abs(found.claimed - float(plain)) / 6

@@ -199,7 +199,7 @@ def loss() -> Slope:
 
 
 def test_the_radial_slope_vanishes_step_by_step() -> None:
-    chain = derive(loss()).by("differentiate").by("scale-out")
+    chain = derive(loss()).by("chain-rule").by("scale-out")
     assert chain.end == 0
     assert [verdict(step) for step in chain.steps] == [Proof.PROVED] * 2
 

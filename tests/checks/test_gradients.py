@@ -12,9 +12,8 @@ from varlaw.symbolic.activations import gelu, relu
 from varlaw.symbolic.arrays import arrays_in
 from varlaw.symbolic.declarations import dimensions, indices, positive, random_array
 from varlaw.symbolic.derivation import RuleError, derive
-from varlaw.symbolic.partials import Gradient
 from varlaw.symbolic.sequences import named
-from varlaw.symbolic.terms import Expectation, Sum
+from varlaw.symbolic.terms import Expectation, Slope, Sum
 
 d, n, L = dimensions("d n L")
 i, j, k, r = indices("i j k r")
@@ -34,7 +33,7 @@ def outcome(step):
 @pytest.mark.parametrize("f", [relu, gelu, tanh])
 @pytest.mark.parametrize("by", [u[k, j], w[j, k]], ids=str)
 def test_the_chain_rule_is_proved_and_forgeries_are_refuted(f, by) -> None:
-    (step,) = derive(Expectation(Gradient(block(f), by) ** 2)).by("chain-rule").steps
+    (step,) = derive(Expectation(Slope(block(f), by) ** 2)).by("chain-rule").steps
     assert outcome(step) is Proof.PROVED
     ((head, value),) = step.certificate["gradients"].items()
     for wrong in (2 * value, -value, value**2, value * x[k], Integer(0)):
@@ -47,13 +46,13 @@ def test_the_chain_rule_is_proved_and_forgeries_are_refuted(f, by) -> None:
 
 
 def test_a_change_beside_the_gradients_is_refuted() -> None:
-    (step,) = derive(Expectation(Gradient(block(relu), w[j, k]) ** 2)).by("chain-rule").steps
+    (step,) = derive(Expectation(Slope(block(relu), w[j, k]) ** 2)).by("chain-rule").steps
     assert outcome(replace(step, after=2 * step.after)) is Proof.REFUTED
 
 
 def test_the_slope_of_gelu_is_not_that_of_relu() -> None:
-    (step,) = derive(Expectation(Gradient(block(gelu), u[k, j]) ** 2)).by("chain-rule").steps
-    (other,) = derive(Expectation(Gradient(block(relu), u[k, j]) ** 2)).by("chain-rule").steps
+    (step,) = derive(Expectation(Slope(block(gelu), u[k, j]) ** 2)).by("chain-rule").steps
+    (other,) = derive(Expectation(Slope(block(relu), u[k, j]) ** 2)).by("chain-rule").steps
     ((head, _),), ((_, wrong),) = (s.certificate["gradients"].items() for s in (step, other))
     forged = replace(
         step, after=step.before.xreplace({head: wrong}), certificate={"gradients": {head: wrong}}

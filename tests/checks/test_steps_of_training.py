@@ -34,7 +34,7 @@ def verdict(step):
 def test_the_derivative_of_a_layer_by_a_weight():
     assert gradient(y, w[i, j]) == x[i]
     k = indices("k")
-    step = derive(Slope(y, w[i, j]) ** 2).by("partial").steps[-1]
+    step = derive(Slope(y, w[i, j]) ** 2).by("chain-rule").steps[-1]
     assert verdict(step) is Proof.PROVED
     for wrong in (x[i], 2 * x[i] ** 2, x[i] ** 2 + x[j], w[i, j] * x[i], x[k]):
         assert verdict(replace(step, after=wrong)) is not Proof.PROVED

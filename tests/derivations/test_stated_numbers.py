@@ -84,6 +84,7 @@ def at(name, **values):
         ("attention-qk-means", {"d": 64, "mu": 0.5, "v": 1}, 96),
         ("attention-bert", {}, 0.0564981183899),
         ("logits-outside", {"n": 512}, 1 - 0.9973002039367398**512),
+        ("largest-weight", {}, 4.291129315896456),  # mpmath: the integral of 1 - Phi(x)^65536
         ("relu-cosine", {"rho": 0}, 1 / 3.141592653589793),
         ("relu-covariance", {"rho": 0.5, "q": 1}, 0.1453439474302193),
         ("edge-of-chaos-relu", {}, 2),
@@ -100,3 +101,19 @@ def test_the_statement_at_numbers(name, values, expected):
         return
     rel = 2e-3 if name == "t-fixup-encoder" else 1e-10
     assert at(name, **values) == pytest.approx(expected, rel=rel)
+
+
+@pytest.mark.parametrize(
+    ("name", "symbol", "meaning"),
+    [
+        ("bert-attention", "w", "the weights of the output"),  # of attention-branch
+        ("residual-he-branch", "n", "the number of hidden units"),  # of relu-branch
+        ("t-fixup-encoder", "v, w", "the value and output weights (or the two layers) of a branch"),
+        ("zero-last-layer", "w", "the weights of its last layer"),  # of the family
+    ],
+)
+def test_symbols_mean_what_the_law_or_the_one_it_goes_on_with_says(name, symbol, meaning):
+    glossary = find(name).account().glossary
+    assert (symbol, meaning) in glossary
+    told = [part for key, _ in glossary for part in key.split(", ")]
+    assert len(told) == len(set(told))

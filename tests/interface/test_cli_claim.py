@@ -4,14 +4,19 @@ import io
 import json
 import re
 import shutil
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
 import mpmath
 import pytest
 from conftest import Run
+
+from varlaw.checks.claims import evidence
+from varlaw.checks.claims.language import read_statements
 
 LINEAR = (
     "x[i] ~ iid(second_moment = q) for i = 1..m; w[i,j] ~ iid(mean = 0, var = s2); "
@@ -221,3 +226,25 @@ def test_refusals(varlaw: Run, arguments: list[str], message: str) -> None:
     said = varlaw("claim", *arguments).refused()
     assert message in said
     assert "internal" not in said
+
+
+def test_interrupted_while_it_measures() -> None:
+    """Ctrl-C ends the command at once, with nothing but its exit code, and its processes."""
+    text = "E[relu(z)^2] = 1/2 where z ~ N(0, 1)"
+    command = [sys.executable, "-m", "varlaw", "claim", text, "--measure", "--budget", "1e15"]
+    command += ["--tolerance", "1e-7", "--jobs", "1"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as run:
+        time.sleep(15)
+        assert run.poll() is None
+        run.send_signal(signal.SIGINT)
+        out, error = run.communicate(timeout=60)
+    assert (run.returncode, out) == (130, b"")
+    assert b"Traceback" not in error
+
+
+def test_a_derivation_that_takes_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(evidence, "EXAMINING", 0.01)
+    statements = read_statements("E[gelu(z)^2] = 0.42522 where z ~ N(0, 1)")
+    (found,) = evidence.gather(statements, "E[gelu(z)^2] = 0.42522")
+    assert str(found.verdict) == "verified"
+    assert found.underived == "took longer than 0.01 s"

@@ -103,3 +103,9 @@ def test_a_notebook(varlaw: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 )
 def test_refusals(varlaw: Run, document: str, place: str, message: str) -> None:
     assert message in varlaw("explain", place).refused()
+
+
+def test_declarations_in_fences(varlaw: Run, tmp_path: Path) -> None:
+    path = tmp_path / "a.md"
+    path.write_text("```varlaw\nz ~ N(0, 1)\nclaim E[z^2] = 1\n```\n", encoding="utf-8")
+    assert varlaw("explain", f"{path}:2").out.startswith(f"{path}:2:1: declaration: z ~ N(0, 1)")

@@ -46,18 +46,32 @@ def test_solutions(varlaw):
 def test_correlation_and_what_is_not_covered(varlaw):
     soft = "attention(d, T, value=1/d, out=1/d, query=1/d, key=1/d)"
     found = answer(varlaw, soft, "--correlation", "0", "--second-moment", "1")
-    assert found["forward"]["second_moment"] in ("e/T + 1/d", "1/d + e/T")
+    assert found["forward"]["second_moment"] == "e/(T - 1 + e) + 1/d"
+    at = f"{soft[:-1]}, causal=1, position=t)"
+    found = answer(varlaw, at, "--correlation", "0", "--second-moment", "1")
     assert found["backward"]["second_moment"] is None
-    assert "softmax" in found["backward"]["why"]
+    assert "position" in found["backward"]["why"]
 
 
 def test_fixed_points(varlaw):
     """At the weight variance 25/9, as `LayerMap` proves them."""
     found = answer(varlaw, "repeat(tanh >> linear(d, d, var=25/(9*d)), L)")["forward"]
-    assert found["growth"] is None
+    assert (found["growth"], found["limit"]) == ("bounded", "1.17848049039")
+    assert found["fixed_points_complete"]
     (point,) = found["fixed_points"]
     assert float(point["value"]) == pytest.approx(1.17848049038591)
     assert float(point["slope"]) == pytest.approx(0.430899386364746)
+
+
+def test_phase_and_exponent(varlaw):
+    tanh = "repeat(tanh >> linear(d, d, var=5/(2*d), bias=1/20), L)"
+    (phase,) = answer(varlaw, tanh)["depth"]["phases"]
+    assert phase["phase"] == "chaotic"
+    assert "phase  chaotic: chi 1." in varlaw("explore", tanh).out
+    scaled = "repeat(residual(rmsnorm >> linear(d, d, var=1/d), 1, L^(-a)), L)"
+    solved = answer(varlaw, scaled, "--solve", "a")["solved"]
+    assert solved["bounded"] == {"forward": "1/2", "backward": "1/2"}
+    assert "bounded in depth, forward: a >= 1/2" in varlaw("explore", scaled, "--solve", "a").out
 
 
 def test_no_class_of_growth_where_the_rate_depends_on_the_depth(varlaw):

@@ -34,6 +34,9 @@ def root(value: Any) -> Any:
         ("log(abs(tanh(x)))", lambda z: mpmath.log(abs(mpmath.tanh(z))), [0]),
         ("log(abs(exp(x) - 1))", lambda z: mpmath.log(abs(mpmath.expm1(z))), [0]),
         ("sqrt(relu(sinh(x)))", lambda z: root(mpmath.sinh(z)), [0]),
+        ("log(exp(x) - 1 - x)", lambda z: mpmath.log(mpmath.expm1(z) - z), [0]),
+        ("sqrt(exp(x) - 1 - x)", lambda z: root(mpmath.expm1(z) - z), [0]),
+        ("log(abs(gelu(x)))^2", lambda z: mpmath.log(abs(z * mpmath.ncdf(z))) ** 2, [0]),
     ],
 )
 def test_singular_at_a_point(text: str, f: Function, points: Sequence[Any]) -> None:
@@ -77,3 +80,17 @@ def test_a_softplus_of_a_cubic_grows_like_the_cubic() -> None:
         )
         found = moment("softplus(relu(x - 2)^3)", "1/3").digits(18)
         assert abs(mpmath.mpf(found.digits) - value) < 1e-17
+
+
+def test_a_zero_of_third_order() -> None:
+    """E log|x - sin(x)| = 3 E log|x| + E log((1 - sin(x)/x)/x^2), smooth at 0."""
+
+    def smooth(z: Any) -> Any:
+        with mpmath.extradps(45):
+            return mpmath.log((1 - mpmath.sin(z) / z) / z**2)
+
+    with mpmath.workdps(20):
+        expected = -3 * (mpmath.log(2) + mpmath.euler) / 2
+        expected += 2 * mpmath.quad(lambda z: smooth(z) * mpmath.npdf(z), [0, 1, 3, 6, 11])
+        found = moment("log(abs(x - sin(x)))").digits(16).digits
+        assert abs(mpmath.mpf(found) - expected) < 1e-14

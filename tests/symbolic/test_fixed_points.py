@@ -47,6 +47,24 @@ def test_gelu_at_its_own_gain_is_unstable() -> None:
     assert one.slope and near(one.slope.digits, "1.14406319687", 1e-11)
 
 
+def gelu_squared(q: Any) -> Any:
+    s = mp.sqrt(q)
+    points = {*(mp.mpf(k) / s for k in (-12, -6, -2, 0, 2, 6)), 4, 8, 16}
+    return mp.quad(lambda z: (s * z * mp.ncdf(s * z)) ** 2 * mp.npdf(z), sorted(points))
+
+
+def test_gelu_has_no_fixed_point_far_out() -> None:
+    """Above 1 the variance rises for ever, in the end by g^2/2 = 1.176 a layer."""
+    own = layer(gelu(x), GELU_GAIN)
+    assert len(own.fixed_points()) == 2
+    with mp.workdps(16):
+        gain, ratios = 1 / (mp.mpf(1) / 3 + mp.sqrt(3) / (6 * mp.pi)), []
+        for q in (2, 40, 1404):
+            ratios.append(gain * gelu_squared(q) / q)
+            assert abs(float(own.value(Integer(q))) / q - ratios[-1]) < 1e-12
+        assert 1 < ratios[0] < ratios[1] < ratios[2] < gain / 2 < ratios[2] + mp.mpf("1e-4")
+
+
 def test_selu_keeps_variance_one() -> None:
     _, one = layer(selu(x)).fixed_points()
     assert one.stable and one.value and near(one.value.digits, 1)

@@ -3,6 +3,7 @@
 import pytest
 
 from varlaw.checks.claims.decide import judge_chain
+from varlaw.checks.claims.language import read_statements
 from varlaw.symbolic.formulas import read_formula
 
 
@@ -23,3 +24,22 @@ from varlaw.symbolic.formulas import read_formula
 def test_limits_in_documents(text: str, verdict: str | None) -> None:
     (judgement,) = judge_chain(read_formula(text).chains[0])
     assert (judgement.verdict and str(judgement.verdict)) == verdict
+
+
+@pytest.mark.parametrize(
+    ("text", "verdict"),
+    [
+        ("sqrt(n^2 + 2 n) - n -> 1", "verified"),
+        ("1 + 10^(-40) + 1/n -> 1", "refuted"),  # of which enclosures alone would be close
+        ("e^(n/10^100) -> 1", "undecided"),  # at 10^64 it is 1 in 36 digits, and it grows
+        ("1/(1 + e^(10^80 - n)) -> 0", "undecided"),
+        ("1/log(log(n)) -> 0", "undecided"),  # true, and neared too slowly
+        ("(a/100)^n -> 0", "undecided"),  # so for a < 100
+        ("n^(a - 100) -> 0", "undecided"),
+        ("(1 + a)^(-n) -> 0", "verified"),
+    ],
+)
+def test_limits_are_proved_and_confirmed(text: str, verdict: str) -> None:
+    (claim,) = read_statements(f"a > 0\nclaim {text} as n -> oo").claims
+    (judgement,) = judge_chain(claim.chains[0], claim.context)
+    assert str(judgement.verdict) == verdict

@@ -9,6 +9,7 @@ import pytest
 from varlaw.checks.claims import caching
 from varlaw.checks.claims.caching import STOPPED, Cache
 from varlaw.checks.claims.findings import Findings, Link, Note, Spot
+from varlaw.checks.documents.clock import LATE
 from varlaw.checks.documents.configuration import Configuration
 
 SPOT = Spot(1, 2, 1, 9, None, "$1 = 2$")
@@ -69,3 +70,11 @@ def test_the_oldest_are_let_go(cache: Cache, monkeypatch: pytest.MonkeyPatch) ->
     for number in range(5):
         cache.put(str(number), FOUND)
     assert len(list(cache.folder.glob("*.json"))) == 3
+
+
+def test_what_was_cut_off_for_want_of_time_is_not_kept(tmp_path: Path) -> None:
+    cache = Cache(tmp_path)
+    note = Note(Spot(1, 1, 1, 2, None, "x"), f"reading {LATE}: 3 formulas are not read")
+    cache.put("a", Findings(problems=(note,)))
+    cache.put("b", Findings(problems=(replace(note, message="$ is not closed"),)))
+    assert cache.get("a") is None and cache.get("b") is not None

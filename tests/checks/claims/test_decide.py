@@ -335,3 +335,17 @@ def test_without_a_context_it_is_said_what_is_missing(text: str) -> None:
     (found,) = judge_chain(read_plain(text).chains[0])
     assert str(found.verdict) == "undecided"
     assert "z ~ N(0, 1)" in found.reason
+
+
+@pytest.mark.parametrize(
+    ("text", "real"),
+    [
+        (r"\sqrt{x}\sqrt{y} + 1 = 1 + \sqrt{y}\sqrt{x}", True),
+        (r"\sqrt{x^2 + 1}^2 = (x^2 + 1)", False),
+        (r"\sqrt{n}\sqrt{m} + 1 = 1 + \sqrt{mn}", False),
+    ],
+)
+def test_identities_of_roots_say_where_they_hold(text: str, real: bool) -> None:
+    (judgement,) = judge_chain(read_formula(text).chains[0])
+    assert str(judgement.verdict) == "verified"
+    assert ("where both sides are real" in judgement.reason) is real

@@ -260,3 +260,8 @@ def test_macros_of_a_preamble() -> None:
     document = read(text, ".tex")
     assert document.macros == (r"\def\a{$b$}",)
     assert [span.text for span in document.spans] == [r"\a"]
+
+
+def test_addresses_of_links_are_no_mathematics() -> None:
+    text = "[a](http://a.b/$x$) [b](c_(d)$y) http://e.f/$z$ [$u$](g) and $1/2 = 0.5$"
+    assert [span.text for span in read(text).spans] == ["u", "1/2 = 0.5"]

@@ -174,9 +174,10 @@ def test_attention_averages_tokens():
     soft = Attention(d, T, value=1 / d, out=1 / d, query=1 / d, key=1 / d)
     out = soft.forward(given())
     moved = s**3 * (1 - r) ** 2 / d
-    expected = r * s + (s - r * s) * exp(s**2 * (1 - r)) / T + moved
+    one, two = exp(s**2 * (1 - r)), exp(s**2 * r * (1 - r))
+    expected = r * s + (s - r * s) * one / (T - 1 + one) + moved
     assert simplify(out.second_moment - expected) == 0
-    shared = r * s + (s - r * s) * exp(s**2 * r * (1 - r)) / T + r * moved
+    shared = r * s + (s - r * s) * two / (T - 1 + two) + r * moved
     assert simplify(out.followed - shared) == 0
     assert {Approximation.WIDE, Approximation.TOKENS} <= out.regime
 
@@ -209,8 +210,8 @@ def test_regimes(block, regime):
         (lambda: read_block("residual(relu)").forward(start()), "needs a linear layer"),
         (lambda: read_block("parallel(linear(d, d, var=1), relu)").forward(start()), "branches"),
         (lambda: Attention(d, T, value=1, out=1).forward(start()), "not followed"),
-        (lambda: Attention(d, T, value=1, out=1, query=1, key=1).backward(
-            Gradient(second_moment=ONE), given()), "softmax"),
+        (lambda: Attention(d, T, value=1, out=1, causal=1, position=2).backward(
+            Gradient(second_moment=ONE), given()), "leave out position"),
         (lambda: (Linear(d, n, var=1) >> Linear(d, n, var=1)).forward(start()), "features go into"),
         (lambda: Residual(Linear(d, n, var=1)).forward(State(second_moment=s, width=d)), "joined"),
         (lambda: Activation("step").backward(Gradient(second_moment=ONE), start()), "jumps"),

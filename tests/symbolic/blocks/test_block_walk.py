@@ -4,14 +4,16 @@ from dataclasses import replace
 from itertools import pairwise
 
 import pytest
-from sympy import Rational
+from sympy import Integer, Rational, Symbol
 
 from varlaw.symbolic.blocks.block import start
 from varlaw.symbolic.blocks.reader import read_block
 from varlaw.symbolic.blocks.repeat import Repeat
 from varlaw.symbolic.blocks.state import ONE, BlockError, Gradient
+from varlaw.symbolic.blocks.walk import LAYER as NUMBER
 from varlaw.symbolic.blocks.walk import visits, walk
 
+L = Symbol("L", positive=True)
 ENDS = Gradient(second_moment=ONE)
 WIDE, NARROW = "linear(8, 16, var=1/5)", "linear(16, 8, var=1/7)"
 LAYER = f"prenorm({WIDE} >> gelu >> {NARROW} >> dropout(1/10)) >> residual({WIDE} >> {NARROW})"
@@ -99,9 +101,35 @@ def test_branches_get_their_scale_and_gates_the_other_side():
 
 
 @pytest.mark.parametrize(
+    "layer",
+    [
+        f"prenorm({WIDE} >> relu >> {NARROW})",
+        f"residual({WIDE} >> {NARROW}, 1, 1/sqrt(L))",
+        f"postnorm({WIDE} >> {NARROW})",
+        "linear(8, 8, var=1/8, bias=1/2)",
+    ],
+)
+def test_a_layer_of_many_has_closed_forms(layer):
+    """In its number l and the depth L; the same layers one by one."""
+    five = {L: 5}
+    one_by_one = {
+        site.path: site
+        for site in walk(read_block(f"repeat({layer}, 5)", {"L": Integer(5)}), start(2), ENDS)
+    }
+    sites = list(walk(read_block(f"repeat({layer}, L)"), start(2), ENDS))
+    assert len(sites) * 5 == len(one_by_one)
+    for site in sites:
+        for number in (1, 2, 3):
+            other = one_by_one[f"{number}{site.path.removeprefix('l')}"]
+            for flow, same in ((site.state, other.state), (site.gradient, other.gradient)):
+                value = flow.second_moment.subs(five).subs(NUMBER, number)
+                assert abs(value.evalf() - same.second_moment.evalf()) < 1e-12
+
+
+@pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("repeat(linear(d, d, var=1/d), L)", "a number for the depth L"),
+        ("repeat(linear(d, d, var=1/d), l)", "the name l"),
         (f"glu({WIDE}, {WIDE})", "through a gate"),
         ("repeat(linear(d, 2d, var=1/d), 2)", "features go into"),
     ],

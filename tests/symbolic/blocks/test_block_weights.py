@@ -64,7 +64,8 @@ def test_tokens_whose_gradients_correlate():
         (("conv(3, 4, 3, var=v)",), "give a size"),
         (("conv(3, 4, 3, var=v, padding=1, size=5)", "0", c), "with padding"),
         (("linear(m, n, var=v)", None, 0, "5/2"), "whole number"),
-        (("repeat(linear(m, m, var=v), L)",), "number for the depth"),
+        (("attention(d, T, value=v, out=v)", "r", 0, 1), "over the T tokens"),
+        (("attention(d, T, value=v, out=v, query=v, key=v, qk_norm=1)", "r"), "without qk_norm"),
     ],
 )
 def test_refused(arguments, message):

@@ -1,0 +1,131 @@
+"""Networks run for real, layer by layer, in single precision: moments and Jacobians.
+
+The Jacobian of the rest of the network behind a layer is seen by a small Gaussian change of that
+layer's output, with the same weights.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+from sympy import Expr
+
+from varlaw.checks.blocks.attention import heads
+from varlaw.checks.blocks.measuring import Measured
+from varlaw.checks.blocks.running import Batch, Draw, number, run
+from varlaw.symbolic.blocks.attention import Attention
+from varlaw.symbolic.blocks.block import Block
+from varlaw.symbolic.blocks.layerwise import Layer, attention_in, layers, tokens_of, units
+from varlaw.symbolic.blocks.linear import Embedding
+from varlaw.symbolic.blocks.residual import Residual
+from varlaw.symbolic.blocks.state import BlockError, State
+
+NETWORKS = 4
+CHANGE = 3e-3  # relative to the root mean square
+
+
+@dataclass
+class Kept(Draw):
+    """Normal weights in single precision, which can be drawn once more as they were."""
+
+    drawn: list[Batch] = field(default_factory=list)
+    place: int = 0
+
+    def weights(self, variance: Expr, *shape: int, law: str = "") -> Batch:
+        if self.place == len(self.drawn):
+            drawn = self.rng.standard_normal(shape, dtype=np.float32)
+            drawn *= np.float32(np.sqrt(number(variance)))
+            self.drawn.append(drawn)
+        self.place += 1
+        return self.drawn[self.place - 1]
+
+    def again(self) -> "Kept":
+        """The same weights from the first one on."""
+        self.place = 0
+        return self
+
+
+@dataclass(frozen=True)
+class MeasuredLayer:
+    """What was predicted of a layer, and what was found; None where there is nothing to find."""
+
+    name: str
+    second_moment: Measured
+    product: Measured
+    branch: Measured | None
+    logits: Measured | None
+    gradient: Measured | None
+
+
+def measure_layers(
+    block: Block, state: State, *, seed: int = 0, networks: int = NETWORKS, gradients: bool = False
+) -> list[MeasuredLayer]:
+    """The layers of networks with fresh weights beside their prediction; `gradients` cost most.
+
+    The first block makes the tokens, as an embedding does. Raises BlockError where it does not.
+    """
+    claimed = layers(block, state)
+    if not isinstance(next(units(block))[1], Embedding):
+        raise BlockError("measured layers start with an embedding, which makes the tokens")
+    streams = np.random.SeedSequence(seed).spawn(networks)
+    runs = [list(_run(block, stream, gradients)) for stream in streams]
+    return [_beside(layer, [found[n] for found in runs]) for n, layer in enumerate(claimed)]
+
+
+def _beside(claim: Layer, found: list[dict[str, float]]) -> MeasuredLayer:
+    def one(name: str) -> Measured | None:
+        if name not in found[0] or (claimed := getattr(claim, name)) is None:
+            return None
+        values = np.asarray([each[name] for each in found])
+        error = float(values.std(ddof=1)) / np.sqrt(len(values)) if len(values) > 1 else np.nan
+        return Measured(claimed, float(values.mean()), float(error), len(values))
+
+    square, product = one("second_moment"), one("product")
+    assert square is not None and product is not None
+    return MeasuredLayer(claim.name, square, product, one("branch"), one("logits"), one("gradient"))
+
+
+def _run(
+    block: Block, stream: np.random.SeedSequence, gradients: bool
+) -> Iterator[dict[str, float]]:
+    """What is found behind each unit of one network."""
+    several = [unit for _, unit in units(block)]
+    seeds = [np.random.default_rng(seed) for seed in stream.spawn(len(several) + 1)]
+    x: Batch = np.zeros((tokens_of(block), 1), np.float32)
+    found: list[dict[str, float]] = []
+    changed: list[tuple[float, Batch]] = []
+    for unit, rng in zip(several, seeds[1:], strict=True):
+        draw, one = Kept(rng), dict[str, float]()
+        if (inner := attention_in(unit)) is not None:
+            attention, before = inner
+            one["logits"] = _logits(attention, run(before, x, draw), draw)
+        if isinstance(unit, Residual):
+            one["branch"] = float((run(unit.branch, x, draw.again()) ** 2).mean())
+        x, changed = (
+            run(unit, x, draw.again()),
+            [(size, run(unit, y, draw.again())) for size, y in changed],
+        )
+        one["second_moment"] = float((x.astype(float) ** 2).mean())
+        one["product"] = _pairs(x)
+        found.append(one)
+        if gradients:
+            size = CHANGE * np.sqrt(one["second_moment"])
+            step = seeds[0].standard_normal(x.shape, dtype=np.float32)
+            changed.append((size**2 * x.size, x + np.float32(size) * step))
+    for one, (scale, y) in zip(found, changed, strict=False):
+        one["gradient"] = float(((y - x).astype(float) ** 2).sum()) / scale
+    yield from found
+
+
+def _logits(attention: Attention, x: Batch, draw: Draw) -> float:
+    """The mean square of logits, masked ones included."""
+    q, k, _ = heads(attention, x, draw)
+    return float(((q @ k.transpose(0, 2, 1)).astype(float) ** 2).mean())
+
+
+def _pairs(x: Batch) -> float:
+    """The mean product of two tokens' features."""
+    n, d = x.shape
+    square = float((x.astype(float) ** 2).sum())
+    whole = float((x.astype(float).sum(0) ** 2).sum())
+    return (whole - square) / max(n * (n - 1) * d, 1)

@@ -1,0 +1,69 @@
+"""Links without random variables: all that the verdict on one depends on, and the verdict."""
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from varlaw.checks.claims.compare import Finding, compared
+from varlaw.checks.claims.context import Context
+from varlaw.checks.claims.definitions import bare
+from varlaw.checks.claims.functions import NoValue
+from varlaw.checks.claims.numbers import Scope
+from varlaw.checks.claims.symbolic import decided, names_of
+from varlaw.checks.statistics import Verdict
+from varlaw.symbolic.formulas.tree import Head, Node
+
+OTHER_BASES = (10, 2)  # of logarithms that are written without one
+
+
+@dataclass(frozen=True)
+class Question:
+    """A link without random variables, and all that its verdict depends on.
+
+    `insist`: it is no condition on its names.
+    """
+
+    left: Node
+    sign: str
+    right: Node
+    log_base: int | None
+    signs: tuple[tuple[str, bool], ...]
+    insist: bool
+
+    @property
+    def natural(self) -> bool:
+        """Whether a logarithm is written without its base, and none is set."""
+        return self.log_base is None and any(
+            node.head is Head.CALL and node.text == "log" and len(node.parts) == 1
+            for side in (self.left, self.right)
+            for node in side.walk()
+        )
+
+    def answer(self) -> Finding | None:
+        scope = Scope(log_base=self.log_base)
+        try:
+            if not names_of(self.left, self.right):
+                return compared(self.left, self.sign, self.right, scope)
+            signs = dict(self.signs)
+            return decided(self.left, self.sign, self.right, scope, signs, self.insist)
+        except NoValue as error:
+            return Finding(Verdict.UNDECIDED, reason=str(error))
+
+
+def answered(left: Node, sign: str, right: Node, context: Context, insist: bool) -> Finding | None:
+    """The verdict on a link without random variables; None where it may be a condition."""
+    asked = Question(bare(left), sign, bare(right), context.log_base, context.signs, insist)
+    return _remembered(asked)
+
+
+@lru_cache(maxsize=4096)
+def _remembered(asked: Question) -> Finding | None:
+    """The verdict; documents say many links twice."""
+    found = asked.answer()
+    if found is None or found.verdict is not Verdict.REFUTED or not asked.natural:
+        return found
+    for base in OTHER_BASES:
+        other = replace(asked, log_base=base).answer()
+        if other is not None and other.verdict is Verdict.VERIFIED:
+            told = f"log is natural here; to base {base} it would be right"
+            return Finding(Verdict.UNDECIDED, found.value, told)
+    return found

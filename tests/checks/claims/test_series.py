@@ -1,0 +1,67 @@
+"""Infinite sums, sums to n - 1, binomials, and numbers inside of expectations."""
+
+import pytest
+
+from varlaw.checks.claims.context import read_context
+from varlaw.checks.claims.decide import judge_chain
+from varlaw.symbolic.formulas import NotRead, read_formula
+
+
+@pytest.mark.parametrize(
+    ("text", "verdict"),
+    [
+        (r"\sum_{k=0}^\infty 2^{-k} = 2", "verified"),
+        (r"\sum_{k=0}^\infty 2^{-k} = 3", "refuted"),
+        (r"\sum_{k=0}^\infty 0.9^k = 10", "verified"),
+        (r"\sum_{k=0}^\infty 1.1^k = -10", "undecided"),  # the formula, but it does not converge
+        (r"\sum_{k=0}^\infty r^k = \frac{1}{1-r}", "verified"),
+        (r"\sum_{k=1}^\infty r^k = \frac{1}{1-r}", "refuted"),
+        (r"\sum_{t=0}^\infty \beta^{2t} = \frac{1}{1-\beta^2}", "verified"),
+        (r"\sum_{k=1}^\infty \frac{1}{k^2} = \frac{\pi^2}{6}", "verified"),
+        (r"\sum_{k=1}^\infty \frac{1}{k^2} \approx 1.647", "refuted"),
+        (r"\sum_{k=2}^\infty \frac{1}{k^2} \approx 1.645", "undecided"),  # it begins elsewhere
+        (r"\sum_{k=1}^\infty \frac{1}{k} = 3 + 1", "undecided"),
+        (r"\sum_{k=0}^{n-1} r^k = \frac{1-r^n}{1-r}", "verified"),
+        (r"\sum_{k=0}^{n-1} 2^k = 2^n - 1", "verified"),
+        (r"\sum_{k=1}^{n-1} k = n(n+1)/2", "refuted"),
+        (r"\sum_{k=1}^{n+1} k = (n+1)(n+2)/2", "verified"),
+        (r"\binom{10}{3} = 120", "verified"),
+        (r"\binom{10}{3} = 122", "refuted"),
+        (r"\binom52 = 10", "verified"),
+    ],
+)
+def test_sums_and_binomials(text: str, verdict: str) -> None:
+    (judgement,) = judge_chain(read_formula(text).chains[0])
+    assert str(judgement.verdict) == verdict, judgement.reason
+
+
+@pytest.mark.parametrize(
+    ("text", "verdict"),
+    [
+        (r"\mathbb{E}[e^{tz}] = e^{t^2/2}", "verified"),
+        (r"\mathbb{E}[e^{tz}] = e^{t^2}", "refuted"),
+        (r"\mathbb{E}[(z + c)^2] = 1 + c^2", "verified"),
+        (r"\mathbb{E}[z^2] = q", "undecided"),  # q may be what it is called
+        (r"\mathbb{E}[z x] = 2", "undecided"),  # x may be random
+    ],
+)
+def test_names_outside_of_expectations_are_numbers(text: str, verdict: str) -> None:
+    (judgement,) = judge_chain(read_formula(text).chains[0], read_context(["z ~ N(0, 1)"]))
+    assert str(judgement.verdict) == verdict, judgement.reason
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        (r"{a \over b} = c", r"\over"),
+        (r"{n \choose k} = c", r"\choose"),
+        (r"\lfloor 5/2 \rfloor = 2", "rounding"),
+        (r"W^\top W = I", "a transpose"),
+        (r"W^T W = I", "a transpose"),
+        (r"\binom{\binom{n}{2}}{2} = c", "inside a binomial"),
+    ],
+)
+def test_what_is_not_read(text: str, why: str) -> None:
+    with pytest.raises(NotRead) as error:
+        read_formula(text)
+    assert why in error.value.reason

@@ -1,0 +1,138 @@
+"""Growth of nonlinear recurrences against iteration in floats and published values; phases."""
+
+import math
+
+import mpmath
+import pytest
+from sympy import Rational, Symbol, log, pi, simplify
+
+from varlaw.symbolic.blocks.block import start
+from varlaw.symbolic.blocks.correlation import correlation_growth, critical, phases
+from varlaw.symbolic.blocks.depth import depth
+from varlaw.symbolic.blocks.growth import fate
+from varlaw.symbolic.blocks.reader import read_block
+from varlaw.symbolic.blocks.repeat import Repeat
+from varlaw.symbolic.blocks.roots import roots
+from varlaw.symbolic.blocks.state import BlockError
+
+layers = Symbol("l", positive=True)
+HALF = "linear(d, d, var=1/d)"
+
+
+@pytest.mark.parametrize(
+    ("text", "first", "kind", "rate", "asymptotic"),
+    [
+        (f"tanh >> {HALF}", "q0", "polynomial", -1, 1 / (2 * layers)),
+        (f"sin >> {HALF}", "q0", "polynomial", -1, 1 / layers),
+        ("tanh >> linear(d, d, var=1/(2*d))", "q0", "exponential", Rational(1, 2), None),
+        (f"residual({HALF} >> tanh >> linear(d, d, var=3/d))", "q0", "linear", 3, None),
+        (f"residual({HALF} >> sqrt(abs(x)) >> {HALF})", "q0", "polynomial", 2,
+         layers**2 / (2 * pi)),
+        ("gelu >> linear(d, d, var=3/d)", "1/5", "exponential", Rational(3, 4), None),
+        ("gelu >> linear(d, d, var=3/d)", 1, "exponential", Rational(3, 2), None),
+        ("gelu >> linear(d, d, var=3/d)", "q0", "", None, None),
+    ],
+)  # fmt: skip
+def test_classes(text, first, kind, rate, asymptotic):
+    found = fate(read_block(f"repeat({text}, L)").recurrence(start(first))).growth
+    assert (found.kind, found.rate) == (kind, rate)
+    assert asymptotic is None or simplify(found.asymptotic - asymptotic) == 0
+
+
+def test_the_law_of_sine_by_iteration():
+    """q -> (1 - exp(-2 q))/2 after 100 000 layers: 1/l with an error O(log l/l^2)."""
+    q = 1.0
+    for _ in range(100_000):
+        q = -math.expm1(-2 * q) / 2
+    assert q * 100_000 == pytest.approx(1, rel=1e-3)
+
+
+def test_gradients_of_tanh_at_lecun_fall_with_the_layers():
+    assert depth(read_block(f"repeat(tanh >> {HALF}, L)"), start()).backward.rate == -1
+
+
+def test_no_root_is_said_only_where_it_is_proved():
+    x = Symbol("x", positive=True)
+    assert roots(x**2 - 2, x).found[0].value.digits == "1.41421356237"
+    assert roots(x**2 - 2, x).complete
+    assert (roots(x**2 + 1, x).found, roots(x**2 + 1, x).complete) == ((), True)
+    touching = roots((x - Rational(1, 3)) ** 2, x)
+    assert (touching.found, touching.complete) == ((), False)
+    assert len(roots((x - 1) * (x - Rational(101, 100)), x).found) == 2
+
+
+def edge_of_tanh(bias: str) -> float:
+    """The critical weight variance by mpmath: (q - b) E[tanh'^2] = E[tanh^2]."""
+    with mpmath.workdps(15):
+
+        def mean(f, q):
+            return mpmath.quad(lambda z: f(mpmath.sqrt(q) * z) * mpmath.npdf(z), [-9, 0, 9])
+
+        def slopes(q):
+            return mean(lambda x: mpmath.sech(x) ** 4, q)
+
+        q = mpmath.findroot(
+            lambda q: (q - mpmath.mpf(bias)) * slopes(q) - mean(lambda x: mpmath.tanh(x) ** 2, q),
+            (0.3, 0.8),
+            solver="anderson",
+        )
+        return float(1 / slopes(q))
+
+
+def test_the_edge_of_chaos_of_tanh():
+    """About 1.76 at 0.05 (Schoenholz et al. 2017, figure 1)."""
+    (found,) = critical(read_block("tanh >> linear(d, d, var=v/d, bias=1/20)"), "v")
+    value = float(found.weight_variance.digits)
+    assert value == pytest.approx(edge_of_tanh("0.05"), rel=1e-9)
+    assert value == pytest.approx(1.76, abs=0.005)
+
+
+def test_relu_is_critical_at_two_and_zero_only():
+    (found,) = critical(read_block("relu >> linear(d, d, var=v/d)"), "v")
+    assert found.exact == 2
+    assert critical(read_block("relu >> linear(d, d, var=v/d, bias=1/10)"), "v") == ()
+    with pytest.raises(BlockError, match="edge of chaos"):
+        critical(read_block(f"prenorm({HALF})"), "v")
+
+
+@pytest.mark.parametrize(("weights", "phase"), [("3/2", "ordered"), ("5/2", "chaotic")])
+def test_phases_on_either_side(weights, phase):
+    for text in ("tanh >> linear(d, d, var={}/d, bias=1/20)",
+                 "linear(d, d, var={}/d, bias=1/20) >> tanh"):  # fmt: skip
+        (found,) = phases(read_block(text.format(weights)))
+        assert found.name == phase
+        assert (found.chi > 1) == (phase == "chaotic")
+        assert (found.limit < 1) == (phase == "chaotic")
+        assert abs(found.length + 1 / log(found.rate)) < 1e-9
+
+
+def collapse(text: str):
+    return correlation_growth(Repeat(read_block(text), "L"), start("q0", "r0"))[0]
+
+
+def test_rank_collapse():
+    """Uniform attention over T tokens with W_V, W_O of gain 1, and an MLP of gain 1."""
+    head = "attention(d, T, value=1/d, out=1/d)"
+    mlp = "linear(d, d, var=2/d) >> relu >> linear(d, d, var=1/d)"
+    assert (collapse(head).kind, collapse(head).rate) == ("bounded", 0)  # in one layer
+    assert collapse(f"residual({head})").rate == Rational(1, 2)
+    assert (collapse(f"prenorm({head})").kind, collapse(f"prenorm({head})").rate) == (
+        "polynomial",
+        -1,
+    )
+    assert collapse(f"prenorm({head}) >> prenorm({mlp})").rate == -Rational(1, 2)
+
+
+def test_relu_at_he_tends_to_one_with_the_square():
+    """1 - 9 pi^2/(2 l^2) (Hayou et al. 2019, proposition 1 on the edge of chaos)."""
+    found = collapse("relu >> linear(d, d, var=2/d)")
+    assert simplify(found.asymptotic - (1 - 9 * pi**2 / (2 * layers**2))) == 0
+
+
+def test_ratio_and_share_by_layer():
+    """Pre-Norm with branches of 1: q = 1 + l, so that branch l has the share 1/(l + 1)."""
+    block = read_block(f"repeat(prenorm({HALF}), L)")
+    found = depth(block, start(1))
+    assert simplify(found.share - 1 / (1 + layers)) == 0
+    whole = Symbol("L", positive=True)
+    assert simplify(found.ratio - (1 + whole) / (1 + layers) ** 2) == 0

@@ -1,0 +1,101 @@
+"""Compromises with what they make least, proved roots, exponents of the depth, sweeps."""
+
+import mpmath
+import numpy as np
+import pytest
+from scipy.optimize import minimize_scalar
+from sympy import Rational, Symbol, lambdify, simplify
+
+from varlaw.symbolic.blocks.block import start
+from varlaw.symbolic.blocks.reader import read_block
+from varlaw.symbolic.blocks.solve import COMPROMISES, bounded_from, least, losses, solve
+from varlaw.symbolic.blocks.state import BlockError
+from varlaw.symbolic.blocks.sweep import sweep
+from varlaw.symbolic.language import read
+
+SCALED = "repeat(residual({}linear(d, d, var=1/d) >> relu >> linear(d, d, var=2/d), 1, L^(-a)), L)"
+
+
+@pytest.mark.parametrize(
+    ("keep", "expected"),
+    [
+        ("quadratic", "sqrt(2)/sqrt(m^2 + n^2)"),
+        ("contraharmonic", "(m + n)/(m^2 + n^2)"),
+    ],
+)
+def test_compromises(keep, expected):
+    found = solve(read_block("linear(m, n, var=v)"), "v", keep)
+    assert simplify(found - read(expected)) == 0
+
+
+@pytest.mark.parametrize("keep", COMPROMISES)
+@pytest.mark.parametrize("weight", [Rational(1, 2), Rational(1, 5)])
+def test_each_makes_its_loss_least(keep, weight):
+    """By proof, and by SciPy at fans 3 and 8."""
+    assert least(keep)
+    block = read_block("linear(3, 8, var=v)")
+    loss = lambdify(Symbol("r", positive=True), losses(block, "v")[keep], "numpy")
+    w = float(weight)
+    found = minimize_scalar(
+        lambda v: w * loss(3 * v) + (1 - w) * loss(8 * v), bounds=(0.05, 1), method="bounded",
+        options={"xatol": 1e-10},
+    )  # fmt: skip
+    assert float(solve(block, "v", keep, weight=weight)) == pytest.approx(found.x, rel=1e-6)
+
+
+def test_no_loss_is_named_where_ratios_are_not_powers():
+    assert losses(read_block("residual(linear(d, d, var=v))"), "v") == {}
+
+
+def test_a_root_is_proved():
+    """4 E[tanh(sqrt(v) z)^2] = 1, by mpmath."""
+    block = read_block("linear(8, 8, var=v/8) >> tanh >> linear(8, 8, var=1/2)")
+    with mpmath.workdps(20):
+        expected = mpmath.findroot(
+            lambda v: 4 * mpmath.quad(
+                lambda z: mpmath.tanh(mpmath.sqrt(v) * z) ** 2 * mpmath.npdf(z), [-10, 0, 10]) - 1,
+            0.4)  # fmt: skip
+    assert float(solve(block, "v", state=start(1))) == pytest.approx(float(expected), rel=1e-11)
+    small = read_block("linear(8, 8, var=v/8) >> tanh >> linear(8, 8, var=1/16)")
+    with pytest.raises(BlockError, match="which is proved"):
+        solve(small, "v", state=start(1))
+
+
+@pytest.mark.parametrize("inner", ["", "rmsnorm >> "])
+@pytest.mark.parametrize("side", ["forward", "backward"])
+def test_branches_scaled_by_the_depth_are_bounded_from_one_half_on(inner, side):
+    assert bounded_from(read_block(SCALED.format(inner)), "a", side) == Rational(1, 2)
+
+
+def test_no_exponent_helps_a_layer_that_grows_by_itself():
+    with pytest.raises(BlockError, match="no exponent a"):
+        bounded_from(read_block("repeat(residual(linear(d, d, var=L^(-a)/d), 2), L)"), "a")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "repeat(prenorm(linear(d, 4*d, var=v/d) >> gelu >> linear(4*d, d, var=w/(4*d))), 6)",
+        "repeat(gelu >> linear(d, d, var=w/d, bias=v), 6)",
+        "repeat(tanh >> linear(d, d, var=w/d, bias=v), 4)",
+        "repeat(prenorm(attention(d, 8, value=v/d, out=1/d)) >> "
+        "prenorm(linear(d, d, var=w/d) >> relu >> linear(d, d, var=1/d)), 3)",
+    ],
+)
+def test_sweep_against_one_setting_at_a_time(text):
+    """Against the same blocks with numbers in them, in ball arithmetic."""
+    state = start(1, Rational(1, 10)) if "attention" in text else start(1)
+    d, v, w = np.array([16, 24]), np.array([0.25, 0.75]), np.array([0.5, 1.5])
+    found = sweep(read_block(text), ["d", "v", "w"], [d, v, w], state)
+    for place in range(2):
+        names = {"d": Rational(int(d[place])), "v": Rational(float(v[place])),
+                 "w": Rational(float(w[place]))}  # fmt: skip
+        out = read_block(text, names).forward(state)
+        assert found["forward"][place] == pytest.approx(float(out.second_moment.evalf()), rel=1e-8)
+        if out.product is not None:
+            assert found["product"][place] == pytest.approx(float(out.product.evalf()), rel=1e-8)
+
+
+def test_a_sweep_needs_all_names():
+    with pytest.raises(BlockError, match="needs values for w"):
+        sweep(read_block("linear(d, d, var=w)"), ["d"], [[1, 2]], start(1))

@@ -1,0 +1,79 @@
+"""Kinks without end, and arguments that rest at a kink."""
+
+from collections.abc import Callable
+from typing import Any
+
+import mpmath as mp
+import pytest
+
+from varlaw.symbolic.gaussian.functions import NoMoment
+from varlaw.symbolic.gaussian.moment import moment
+
+
+def mean_of_absolute_sine() -> Any:
+    """|sin x| = 2/pi - 4/pi Sum cos(2 k x)/(4 k^2 - 1), and E cos(2 k Z) = exp(-2 k^2)."""
+    terms = (mp.exp(-2 * k * k) / (4 * k * k - 1) for k in range(1, 12))
+    return 2 / mp.pi - 4 / mp.pi * mp.fsum(terms)
+
+
+@pytest.mark.parametrize("digits", [15, 60])
+@pytest.mark.parametrize(("text", "share"), [("abs(sin(x))", 1), ("relu(sin(x))", mp.mpf(1) / 2)])
+def test_fourier_series(text: str, share: Any, digits: int) -> None:
+    with mp.workdps(digits + 10):
+        expected = share * mean_of_absolute_sine()
+        found = mp.mpf(moment(text).digits(digits).digits)
+        assert abs(found - expected) < mp.mpf(10) ** (1 - digits)
+
+
+def gelu_slope(t: Any) -> Any:
+    return mp.ncdf(t) + t * mp.npdf(t)
+
+
+def celu(t: Any) -> Any:
+    return t if t > 0 else mp.expm1(t)
+
+
+GELU_ZERO = mp.mpf("-0.7517915246935644")  # of gelu'
+
+QUADRATURES: list[tuple[str, Callable[[Any], Any], Callable[[], list[Any]]]] = [
+    ("relu(cos(3*x) - 1/2)", lambda t: max(mp.cos(3 * t) - mp.mpf(1) / 2, 0),
+     lambda: [(k * 2 + s / mp.mpf(3)) * mp.pi / 3 for k in range(-4, 5) for s in (-1, 1)]),
+    ("sqrt(|sin(x)|)", lambda t: mp.sqrt(abs(mp.sin(t))),
+     lambda: [k * mp.pi for k in range(-3, 4)]),
+    ("1[sin(x) > 1/3]", lambda t: mp.mpf(mp.sin(t) > mp.mpf(1) / 3),
+     lambda: [k * 2 * mp.pi + s for k in (-1, 0, 1)
+              for s in (mp.asin(mp.mpf(1) / 3), mp.pi - mp.asin(mp.mpf(1) / 3))]),
+    ("celu(gelu'(2*x - 2))", lambda t: celu(gelu_slope(2 * t - 2)), lambda: [GELU_ZERO / 2 + 1]),
+    ("|gelu'(x)|", lambda t: abs(gelu_slope(t)), lambda: [GELU_ZERO]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "f", "kinks"), QUADRATURES, ids=[q[0] for q in QUADRATURES])
+def test_against_quadrature(text: str, f: Any, kinks: Any) -> None:
+    with mp.workdps(18):
+        points = sorted({mp.mpf(p) for p in range(-10, 11)} | set(kinks()))
+        expected = mp.quad(lambda t: f(t) * mp.npdf(t), points)
+        assert abs(mp.mpf(moment(text).digits(16).digits) - expected) < 1e-14
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("step(relu(x))", "1/2"),
+        ("threshold(hardtanh(x))", "0"),  # 1 is not above the threshold 1
+        ("hardshrink(hardtanh(x)/2)", "0"),
+        ("elu'(relu(x))", "1"),  # ELU has a derivative at 0
+        ("relu'(relu(x))", "1/2"),
+        ("leaky_relu'(relu(x))", "101/200"),  # the slope at 0 is the one below, as in PyTorch
+        ("hardtanh'(hardtanh(x))", "erf(sqrt(2)/2)"),
+        ("max(elu(step(x)), 1/3)", "2/3"),
+    ],
+)
+def test_an_argument_that_rests_at_a_kink(text: str, value: str) -> None:
+    assert str(moment(text)) == value
+
+
+@pytest.mark.parametrize("text", ["relu(tan(x))", "log(|sin(x)|)", "relu(sin(exp(x^2)))"])
+def test_what_is_not_bounded_far_out_is_refused(text: str) -> None:
+    with pytest.raises(NoMoment, match="no digits could be proved"):
+        moment(text)
