@@ -115,7 +115,7 @@ def _replicate(
     """What one network gives, with everything random drawn anew."""
     first, weights = stream.spawn(2)
     rng = np.random.default_rng(first)
-    x = inputs(block, state, 1 if state.product is None else 2, rng)
+    x = inputs(block, state, 2 if "product" in wanted else 1, rng)
 
     def once(batch: Batch) -> Batch:
         return run(block, batch, Draw(np.random.default_rng(weights), law))

@@ -6,7 +6,15 @@ from sympy import Expr, Integer
 
 from varlaw.symbolic.blocks.block import Block, quantity, size
 from varlaw.symbolic.blocks.linear import check_width, known_law
-from varlaw.symbolic.blocks.state import ZERO, Approximation, BlockError, Gradient, State, tidy
+from varlaw.symbolic.blocks.state import (
+    ZERO,
+    Approximation,
+    BlockError,
+    Gradient,
+    Regime,
+    State,
+    tidy,
+)
 from varlaw.symbolic.blocks.weights import in_layer, summed
 from varlaw.symbolic.blocks.window import Window, window
 from varlaw.symbolic.language import Text
@@ -88,6 +96,7 @@ class Conv(Block):
         return state.become(
             *self._used,
             mean=ZERO,
+            mean_regime=Regime(),
             second_moment=tidy(gain * state.second_moment + self.bias),
             product=None if state.product is None else tidy(gain * state.product + self.bias),
             width=self.channels_out,

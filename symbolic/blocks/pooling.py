@@ -71,7 +71,7 @@ class GlobalAveragePool(Block):
 
     def backward(self, gradient: Gradient, state: State) -> Gradient:
         shared = tidy(gradient.second_moment / self.positions**2)
-        return gradient.become(second_moment=shared, product=shared)
+        return gradient.become(*gradient.regime, second_moment=shared, product=shared)
 
 
 @dataclass(frozen=True, init=False)

@@ -17,11 +17,14 @@ from varlaw.symbolic.blocks.state import (
     Gradient,
     Regime,
     State,
+    joint,
     tidy,
 )
 from varlaw.symbolic.blocks.walk import walk
 from varlaw.symbolic.language import Text
 from varlaw.symbolic.language_text import typed
+
+WIDE = Regime({Approximation.WIDE})
 
 
 @dataclass(frozen=True)
@@ -49,7 +52,10 @@ def weight_gradients(
     count = size(tokens, "number of tokens")
     for site in walk(block, state, gradient):
         assert site.gradient is not None
-        regime = Regime(site.state.regime | site.gradient.regime | {Approximation.WIDE})
+        pairs = site.gradient.product != 0 or isinstance(site.block, Attention)
+        numbers = ("second_moment", "product") if pairs else ("second_moment",)
+        flows = (site.state, site.gradient)
+        regime = joint([WIDE, *(flow.resting(*numbers) for flow in flows)])
         for name, value in in_layer(site.block, site.state, site.gradient, count).items():
             yield WeightGradient(site.path, name, tidy(value), regime)
 
