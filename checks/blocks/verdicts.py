@@ -104,9 +104,11 @@ class _Quantity:
     def _why(self, variance: float) -> str:
         """Why there is no verdict."""
         apart = abs(self.sequence.estimate - self.claimed)
+        share = f"{apart / abs(self.claimed):.1%}" if self.claimed else f"{apart:.3g}"
         if self.settled:
-            share = f"{apart / abs(self.claimed):.1%}" if self.claimed else f"{apart:.3g}"
             return f"wide limit: apart by {share}, which the width may explain"
+        if apart > self.margin:
+            return f"apart by {share}, of too few networks for a verdict"
         room = self.margin - apart
         if room < self.margin / 4:
             return "too near an end of the tolerance"
