@@ -39,10 +39,13 @@ def gradient(e: Expr, by: Entry | Symbol) -> Expr:
             )
         case Pow() if not _depends(e.exp, by):
             return e.exp * e.base ** (e.exp - 1) * gradient(e.base, by)
-        case IndexSum():
+        case IndexSum() if not any(by in r.free_bounds for r in e.ranges):
             inner = e.avoiding(by.free_symbols)
-            slope = gradient(inner.summand, by).expand()
-            return Add(*(_collapsed(IndexSum(term, *inner.ranges)) for term in terms(slope)))
+            slope = gradient(inner.summand, by)
+            if not slope.has(Delta):
+                return IndexSum(slope, *inner.ranges)
+            parts = terms(slope.expand())
+            return Add(*(_collapsed(IndexSum(part, *inner.ranges)) for part in parts))
         case Activation():
             return derivative(e) * gradient(e.args[0], by)
         case tanh() | exp() | log() | erf() | sin() | cos():

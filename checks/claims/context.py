@@ -146,7 +146,7 @@ def read_context(
     for line in lines:
         for text in map(str.strip, SPLIT.split(line.partition("#")[0])):
             try:
-                context = _with(context, text.replace("()", "")) if text else context
+                context = _with(context, text) if text else context
             except (NotRead, ValueError) as error:
                 problem = (text, str(error))
                 context = replace(context, problems=(*context.problems, problem))
@@ -162,6 +162,7 @@ def _with(context: Context, text: str) -> Context:
         for part in parts:
             context = _with_network(context, part)
         return context
+    text = text.replace("()", "")  # Rademacher()
     if found := REAL.fullmatch(text):
         names = found[1].replace(",", " ").split()
         signs = tuple((name, found[2] == "positive") for name in names)

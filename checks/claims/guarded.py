@@ -23,7 +23,10 @@ NEEDED = (
     "varlaw.checks.claims.integrals",
     "varlaw.checks.claims.probability",
     "varlaw.checks.claims.guarded",
+    "varlaw.checks.claims.networks",
+    "varlaw.checks.claims.series",
     "varlaw.checks.claims.workers",
+    "varlaw.derivations.catalogue",
     "varlaw.symbolic.strategy",
 )
 START = 60.0  # seconds until a process is ready

@@ -8,22 +8,24 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from flint import arb
 from sympy import Expr, Symbol, oo
 
 from varlaw.checks.blocks.running import parts
 from varlaw.checks.claims.algebra import Algebra
-from varlaw.checks.claims.compare import Finding, against_literal, between
+from varlaw.checks.claims.compare import Finding, Number, against_literal, between
 from varlaw.checks.claims.context import Context, Network
 from varlaw.checks.claims.distributions import NAMES
 from varlaw.checks.claims.functions import CONSTANTS, NoValue
 from varlaw.checks.claims.identities import equal
 from varlaw.checks.claims.literals import literal_of
-from varlaw.checks.claims.probability import different, number_of
+from varlaw.checks.claims.probability import different
 from varlaw.checks.claims.symbolic import names_of
 from varlaw.checks.statistics import Verdict
 from varlaw.symbolic.blocks.activation import Activation
 from varlaw.symbolic.blocks.attention import Attention
 from varlaw.symbolic.blocks.block import Block, Sequential, start
+from varlaw.symbolic.blocks.enclosed import enclosure
 from varlaw.symbolic.blocks.linear import Linear
 from varlaw.symbolic.blocks.norm import LayerNorm, RMSNorm
 from varlaw.symbolic.blocks.reader import read_block
@@ -31,6 +33,9 @@ from varlaw.symbolic.blocks.repeat import Repeat
 from varlaw.symbolic.blocks.residual import Gate, Parallel, Residual
 from varlaw.symbolic.blocks.state import Approximation, Regime, State
 from varlaw.symbolic.formulas.tree import Head, Node, plain
+from varlaw.symbolic.gaussian.balls import NoEnclosure
+from varlaw.symbolic.gaussian.closed import Divergent
+from varlaw.symbolic.gaussian.pieces import NotClosed
 from varlaw.symbolic.language import read
 from varlaw.symbolic.language_text import typed
 
@@ -184,16 +189,26 @@ def _compared(a: Expr, sign: str, b: Expr, literal: Any) -> Finding:
     """Both sides as expressions, whatever regime they have."""
     value = typed(a)
     if literal is not None and not literal.whole and not a.free_symbols:
-        return against_literal(number_of(a), literal, "=")
+        return against_literal(_number(a), literal, "=")
     if sign not in ("=", "~=", "->"):
         return Finding(Verdict.UNDECIDED, value, f"{sign} between moments of networks", RULE)
     if equal(a, b):
         return Finding(Verdict.VERIFIED, value, "", RULE)
     if not a.free_symbols | b.free_symbols:
-        return between(number_of(a), "~=" if sign == "~=" else "=", number_of(b))
+        return between(_number(a), "~=" if sign == "~=" else "=", _number(b))
     if at := different(a, b):
         return Finding(Verdict.REFUTED, value, f"differs at {at}", RULE)
     return Finding(Verdict.UNDECIDED, value, "equality was neither proved nor refuted", RULE)
+
+
+def _number(value: Expr) -> Number:
+    def enclosed() -> arb:
+        try:
+            return enclosure(value, {})
+        except (NoEnclosure, NotClosed, Divergent) as error:
+            raise NoValue(str(error)) from None
+
+    return Number(None, enclosed, lambda: value)
 
 
 def _at_finite_width(found: Finding, network: Known, claimed: Expr) -> Finding:

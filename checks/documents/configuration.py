@@ -8,7 +8,7 @@ context-file = "docs/context.varlaw"   # or a file of them
 macros = { E = "\\\\mathbb{E}" }    # what the author's commands stand for
 log-base = "e"                    # of \\log without a base: "e", 2 or 10
 strict = true                     # undecided and loose links fail, too
-seconds = 8                       # of the processor's time for each document
+seconds = 6                       # of the processor's time for each document
 """
 
 import re
@@ -21,7 +21,7 @@ from typing import Any
 
 LOG_BASES = ("e", "2", "10")
 MOST_BYTES = 1_000_000
-SECONDS = 8.0
+SECONDS = 6.0
 READING = 0.6  # the part of them that reading may take
 _MACRO = re.compile(r"\\?([A-Za-z]+)\*?")
 

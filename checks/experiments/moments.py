@@ -15,14 +15,15 @@ from typing import Protocol, TypeAlias
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
-from sympy import Expr, Integer, Mul, Rational
+from sympy import Add, Expr, Integer, Mul, Rational
 
 from varlaw.checks.algebra import opened
 from varlaw.checks.sampling import Law
 from varlaw.symbolic.arrays import Moment
+from varlaw.symbolic.ranges import Range
 from varlaw.symbolic.sequences import IndexProduct
 from varlaw.symbolic.strategy import normal_form
-from varlaw.symbolic.terms import Expectation
+from varlaw.symbolic.terms import Expectation, IndexSum
 
 Number: TypeAlias = int | Fraction | Expr
 Values = Mapping[str, Number]
@@ -78,11 +79,22 @@ def evaluate(expression: Expr, values: Values, laws: Laws | None = None) -> Expr
         if moment.name not in known:
             raise LookupError(f"no law for {moment} in {expression}")
         found[moment] = exact(known[moment.name].moment(moment.order))
-    return opened(expression.xreplace(found)).replace(IndexProduct, _product)
+    written = opened(expression.xreplace(found)).replace(IndexProduct, _product)
+    return written.replace(IndexSum, _sum)
 
 
 def _product(term: Expr, index: Expr, lower: Expr, upper: Expr) -> Expr:
     return Mul(*(term.xreplace({index: Integer(k)}) for k in range(int(lower), int(upper) + 1)))
+
+
+def _sum(summand: Expr, *ranges: Range) -> Expr:
+    """A sum over one index between numbers, term by term."""
+    first, *others = ranges
+    plain = not others and len(first.indices) == 1 and not first.excluded
+    if not plain or not all(bound.is_Integer for bound in first.bounds):
+        return IndexSum(summand, *ranges)
+    lower, upper = map(int, first.bounds)
+    return Add(*(summand.xreplace({first.indices[0]: Integer(k)}) for k in range(lower, upper + 1)))
 
 
 @cache

@@ -8,7 +8,7 @@ from sympy.core.relational import Relational
 
 from varlaw.symbolic.derivation import sign_of
 from varlaw.symbolic.printers.mathematics import SIGNS, LatexMath
-from varlaw.symbolic.printers.order import quotient
+from varlaw.symbolic.printers.order import LARGE, quotient
 from varlaw.symbolic.printers.widths import width
 from varlaw.symbolic.terms import Expectation, IndexSum
 
@@ -79,7 +79,9 @@ def _factors(expression: Mul, printer: LatexMath, most: float) -> list[str]:
     A fraction that is too wide becomes a number over what is below, and the sum that was above.
     """
     product = quotient(expression)
-    if width(printer.parts(product)[0]) > most and any(isinstance(f, Add) for f in product.above):
+    open_end = any(isinstance(f, LARGE) for f in product.above)  # would take in what comes after
+    sums = not open_end and any(isinstance(f, Add) for f in product.above)
+    if sums and width(printer.parts(product)[0]) > most:
         (total, *_) = (f for f in product.above if isinstance(f, Add))
         rest = expression / total
         pieces = _around(r"\Bigl(", total, r"\Bigr)", printer, most - 1.5)

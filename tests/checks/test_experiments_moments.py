@@ -77,6 +77,11 @@ def test_what_is_missing_is_named() -> None:
         expected(random_array("x")[1] ** 4, {}, {})
 
 
+def test_sums_between_numbers_are_evaluated() -> None:
+    k, n = indices("k"), dimensions("n")
+    assert evaluate(Sum(Rational(1, 2) ** k, (k, 1, n)), {"n": 4}) == Rational(15, 16)
+
+
 def test_products_over_layers_are_evaluated() -> None:
     t, g, l = Symbol("t"), Symbol("g"), Symbol("l")  # noqa: E741
     term = IndexProduct((g + t + 1) / (t + 1), t, Rational(0), l - 1)

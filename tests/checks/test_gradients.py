@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from sympy import Integer, exp, tanh
+from sympy import Integer, exp, sqrt, tanh
 
 from varlaw.checks.proofs import prove_step
 from varlaw.checks.report import Proof
@@ -94,3 +94,17 @@ def test_a_factor_that_changes_with_the_layer_beside_an_added_term() -> None:
     value = step.after.rhs
     forged = replace(step, after=step.after.func(step.after.lhs, 2 * value, evaluate=False))
     assert outcome(forged) is Proof.REFUTED
+
+
+def test_derivatives_by_a_symbol_through_sums_and_their_forgeries() -> None:
+    """d/dc of sqrt(Sum (c x_k)^2) is sqrt(Sum x_k^2); a number of terms has no derivative."""
+    c = positive("c")
+    length = named("N", sqrt(Sum((c * x[k]) ** 2, (k, 1, n))))
+    (step,) = derive(Slope(length, c)).by("chain-rule").steps
+    assert outcome(step) is Proof.PROVED
+    ((head, value),) = step.certificate["gradients"].items()
+    for wrong in (2 * value, -value, value / c, value + 1, Integer(0)):
+        forged = replace(step, after=wrong, certificate={"gradients": {head: wrong}})
+        assert outcome(forged) is Proof.REFUTED, wrong
+    with pytest.raises(RuleError, match="not covered"):
+        derive(Slope(named("N", Sum(x[k], (k, 1, n))), n)).by("chain-rule")

@@ -107,7 +107,6 @@ def test_the_most_points() -> None:
 @pytest.mark.parametrize(
     ("law", "grid", "message"),
     [
-        ("means-inequality", {"m": "1"}, "no experiment.*varlaw verify means-inequality"),
         ("he", {"q": "1"}, "no parameter 'q'; it has m, n"),
         ("pre-norm-growth", {"L": "1:8:x2"}, "no parameter 'L'; did you mean 'l'"),
         ("relu-square", {"m": "1"}, "no parameter 'm'; it has none"),

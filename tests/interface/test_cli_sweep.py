@@ -104,7 +104,7 @@ def test_exit_codes(varlaw, monkeypatch, verdict, code):
         (("he",), "give the grid of a parameter of 'he'; it has m, n"),
         (("he", "--set", "m=64:128"), "m: '64:128' is no range: write START:END:STEP"),
         (("he", "--set", "q=1"), "the experiments of 'he' have no parameter 'q'; it has m, n"),
-        (("means-inequality", "--set", "m=1"), "the law 'means-inequality' has no experiment"),
+        (("relu-square", "--set", "m=1"), "have no parameter 'm'; it has none"),
         (("he", "--set", "m=1/2"), "m is a dimension: a positive integer, not 1/2"),
         (("he", "--set", "m=1:20000:+1"), "m: '1:20000:+1' has more than 10000 values"),
         (("he", "--set", "m=2", "--plot", "a.gif"), "a picture is a .png, .svg or .pdf file"),

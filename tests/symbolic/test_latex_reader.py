@@ -151,6 +151,14 @@ def test_broken_lines_read_back(name, most):
         assert read_latex(" \\\\ & ".join(lines), context_of(expression)) == expression
 
 
+def test_a_sum_does_not_take_in_a_factor_on_the_next_line():
+    wide = (
+        (a + b) * Sum((a * x[i] + b) * x[i], (i, 1, m)) / Sum(x[i] ** 2 + b * x[i], (i, 1, m)) ** 2
+    )
+    lines = broken(wide, LatexMath(), 7.0)
+    assert read_latex(" \\\\ & ".join(lines), context_of(wide)) == wide
+
+
 @pytest.mark.parametrize("name", ["he", "xavier-geometric", "post-norm-decay"])
 def test_renamed_expressions_read_back(name):
     account = find(name).account()

@@ -32,6 +32,8 @@ def judged(claim: str) -> Judgement:
         ("E[y] -> 1/sqrt(pi) as n -> oo", f"{RELU}(x), E[x^2] = 1", "undecided"),  # m may be 1
         ("E[y^2] = L + q0", f"{PRE_NORM}(x), E[x^2] = q0", "refuted"),
         ("E[y^2] = q0", f"{RELU}(x), E[x^2] = q0", "verified"),
+        ("E[y^2] = 1", "layernorm()(x), E[x^2] = q0, E[x] = 0", "verified"),
+        ("E[y^2] = q0", "layernorm()(x), E[x^2] = q0, E[x] = 0", "refuted"),
         ("E[y^2] = E[x^2]", f"{RELU}(x), E[x^2] = q0", "verified"),
         ("E[y^2] = 3/2", f"{RELU}(x), x ~ N(1, 1/2)", "verified"),
         ("E[y^2] = 1/2", f"{RELU}(x), x ~ N(1, 1/2)", "refuted"),  # the variance for the moment
@@ -40,6 +42,14 @@ def judged(claim: str) -> Judgement:
         # beyond ReLU only the wide limit is known, which is no equation
         ("E[y^2] ~= 0.4252", "(linear(m, n, var=1/m) >> gelu)(x), E[x^2] = 1", "verified"),
         ("E[y^2] ~= 0.4254", "(linear(m, n, var=1/m) >> gelu)(x), E[x^2] = 1", "refuted"),
+        # E[tanh(z)^2] by quadrature; tanh of it once more
+        ("E[y^2] ~= 0.39429", "(linear(m, n, var=1/m) >> tanh)(x), E[x^2] = 1", "verified"),
+        ("E[y^2] ~= 0.39431", "(linear(m, n, var=1/m) >> tanh)(x), E[x^2] = 1", "refuted"),
+        (
+            "E[y^2] -> 0.39429 as m -> oo",
+            "(linear(m, m, var=1/m) >> tanh)(x), x ~ N(0, 1)",
+            "verified",
+        ),
         ("E[y^2] = 0.4252", "(linear(m, n, var=1/m) >> gelu)(x), E[x^2] = 1", "undecided"),
         ("E[y] ~= 0.3989", "(linear(m, n, var=1/m) >> relu)(x), E[x^2] = 1", "verified"),
         ("E[y] = 1/sqrt(2*pi)", "(linear(m, n, var=1/m) >> relu)(x), E[x^2] = 1", "undecided"),

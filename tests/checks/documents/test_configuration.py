@@ -97,3 +97,15 @@ def test_a_link_does_not_lead_the_context_out(tmp_path: Path) -> None:
     (inside / "varlaw.toml").write_text("[check]\ncontext-file = 'context'")
     with pytest.raises(ValueError, match="is not below"):
         find_configuration(inside)
+
+
+@pytest.mark.parametrize("value", ["0", "-1", "true", "'6'", "inf", "nan"])
+def test_seconds_are_above_zero(tmp_path: Path, value: str) -> None:
+    (tmp_path / "varlaw.toml").write_text(f"[check]\nseconds = {value}\n", encoding="utf-8")
+    with pytest.raises(ValueError, match="seconds must be a number of seconds above 0"):
+        find_configuration(tmp_path)
+
+
+def test_seconds(tmp_path: Path) -> None:
+    (tmp_path / "varlaw.toml").write_text("[check]\nseconds = 60\n", encoding="utf-8")
+    assert find_configuration(tmp_path).seconds == 60
