@@ -5,6 +5,7 @@
     vl.laws()                    # the catalogue
     vl.law("he").statement       # Var[w[i, j]] = 2/m, computed by its derivation
     vl.verify("he")              # the evidence: steps proved, assumptions audited, measured
+    vl.explore(vl.blocks.linear("m", "n", var="v") >> vl.blocks.relu, solve="v")  # He's 2/m
 
 Names are imported when they are first used, so `import varlaw` costs next to nothing.
 """
@@ -13,8 +14,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from varlaw import blocks
     from varlaw.derivations.catalogue import find as law
     from varlaw.evidence import verify
+    from varlaw.exploration import explore
     from varlaw.listing import laws
     from varlaw.symbolic.activations import leaky_relu, relu
     from varlaw.symbolic.declarations import dimensions, indices, positive, random_array
@@ -38,8 +41,10 @@ __all__ = [
     "Sum",
     "Var",
     "__version__",
+    "blocks",
     "derive",
     "dimensions",
+    "explore",
     "gain",
     "indices",
     "kernel",
@@ -64,6 +69,7 @@ _HOMES = {
     "Var": "varlaw.symbolic.terms:Variance",
     "derive": "varlaw.symbolic.derivation:derive",
     "dimensions": "varlaw.symbolic.declarations:dimensions",
+    "explore": "varlaw.exploration:explore",
     "gain": "varlaw.symbolic.gains.gain:gain",
     "indices": "varlaw.symbolic.declarations:indices",
     "kernel": "varlaw.symbolic.gaussian.pair:pair_moment",
@@ -86,6 +92,8 @@ def __getattr__(name: str) -> Any:
         from importlib.metadata import version
 
         value: Any = version("varlaw")
+    elif name == "blocks":
+        value = import_module("varlaw.blocks")
     elif name in _HOMES:
         module, _, inside = _HOMES[name].partition(":")
         value = getattr(import_module(module), inside)

@@ -2,87 +2,111 @@
 
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 from sympy import Expr
 
+from varlaw.explored import Exploration
 from varlaw.symbolic.blocks.block import Block, Sequential, start
 from varlaw.symbolic.blocks.depth import Depth, depth
 from varlaw.symbolic.blocks.enclosed import accurate, enclosure
 from varlaw.symbolic.blocks.reader import read_block
 from varlaw.symbolic.blocks.recurrence import Growth
 from varlaw.symbolic.blocks.repeat import Repeat
-from varlaw.symbolic.blocks.solve import KEEPS, bounded_from, losses, solve
+from varlaw.symbolic.blocks.solve import KEEPS, bounded_from, losses
+from varlaw.symbolic.blocks.solve import solve as solved_for
 from varlaw.symbolic.blocks.state import ONE, BlockError, Gradient, State
+from varlaw.symbolic.blocks.written import with_values
 from varlaw.symbolic.gaussian.decimals import Enclosed
-from varlaw.symbolic.language import read
+from varlaw.symbolic.language import Text, read
 from varlaw.symbolic.language_text import typed
 
 if TYPE_CHECKING:
-    from varlaw.checks.blocks import Measured
+    from varlaw.checks.blocks.verdicts import Judged
 
 BITS = 64
 PHASE = ("chi", "q", "limit", "rate", "length")
 STABLE = {True: "stable", False: "not stable", None: "stability not known"}
 
 
-@dataclass(frozen=True)
-class Answer:
-    """What was found; `why` says what keeps the backward map from being known."""
+def answer(blocks: str, *, name: str = "", **options: Any) -> Exploration:
+    """As `explore`; what cannot be done is a usage error.
 
-    state: State
-    out: State
-    gradient: Gradient | None
-    why: str
-    depth: Depth | None
-    unknown: str | None
-    solved: dict[str, Expr | str]
-    bounds: dict[str, Expr]
-    losses: dict[str, Expr]
-    measured: "dict[str, Measured]"
-
-
-def answer(
-    blocks: str,
-    values: Mapping[str, str],
-    second_moment: str,
-    correlation: str | None,
-    unknown: str | None,
-    measure: bool,
-    seed: int,
-) -> Answer:
-    """The maps of blocks, or a usage error."""
+    Of a named variant among others it is none that there is no solution.
+    """
     try:
-        names = {name: read(value) for name, value in values.items()}
-        block = read_block(source(blocks), names)
-        given = [None if t is None else read(t, names=names) for t in (second_moment, correlation)]
-        state = start(given[0] if given[0] is not None else second_moment, given[1])
-        out, (gradient, why) = block.forward(state), _backward(block, state)
-        deep = _depth(block, state)
-        solved = _solved(block, unknown, state) if unknown else {}
-        bounds = _bounds(block, unknown, state) if unknown else {}
-        made = _losses(block, unknown, state) if unknown else {}
-        measured = _measured(block, state, seed) if measure else {}
+        found = explore(source(blocks), **options)
     except ValueError as error:
-        raise click.UsageError(str(error)) from error
-    return Answer(state, out, gradient, why, deep, unknown, solved, bounds, made, measured)
+        raise click.UsageError(f"{name}: {error}" if name else str(error)) from error
+    reasons = [value for value in found.solved.values() if isinstance(value, str)]
+    if reasons and len(reasons) == len(found.solved) and not name:
+        raise click.UsageError(reasons[0])
+    return found
+
+
+def explore(
+    blocks: Block | str,
+    *,
+    values: Mapping[str, Text] | None = None,
+    second_moment: Text = "q0",
+    correlation: Text | None = None,
+    solve: str | None = None,
+    measure: bool = False,
+    **measuring: Any,
+) -> Exploration:
+    """What blocks of a network at initialisation do to second moments.
+
+    `blocks` is a block (see `varlaw.blocks`) or a text of the notation; `values` are put in place
+    of its names. The input has Gaussian features of mean 0 and this `second_moment` (E[x^2] of one
+    feature); with a `correlation` that of a feature for two inputs, or tokens, is followed.
+    `solve` is the name of a parameter, for which the values are found that keep second moments.
+    With `measure` the blocks are simulated too, with options as of `Exploration.measure`.
+
+    Raises ValueError (BlockError, ReadingError) for what cannot be read or is not covered; what is
+    not covered backward is told in `why` of the answer.
+
+    >>> found = explore("repeat(prenorm(linear(d, d, var=1/d)), L)")
+    >>> found.forward.second_moment, found.growth.kind
+    (L + q0, 'linear')
+    >>> explore("linear(m, n, var=v) >> relu", solve="v").solved["forward"]
+    2/m
+    """
+    names = {name: read(value) for name, value in (values or {}).items()}
+    block = read_block(blocks, names) if isinstance(blocks, str) else with_values(blocks, names)
+    given = [
+        read(t, names=names) if isinstance(t, str) else t for t in (second_moment, correlation)
+    ]
+    state = start(*given)
+    out, (gradient, why) = block.forward(state), _backward(block, state)
+    deep = _depth(block, state)
+    solved = _solved(block, solve, state) if solve else {}
+    bounds = _bounds(block, solve, state) if solve else {}
+    made = _losses(block, solve, state) if solve else {}
+    measured = _measured(block, state, measuring) if measure else {}
+    if bounds and all(isinstance(value, str) for value in solved.values()):
+        solved = {}
+    return Exploration(
+        block, state, out, gradient, why, deep, solve, solved, bounds, made, measured
+    )
 
 
 def source(text: str) -> str:
     """The text of a file, if there is one of that name; else the text."""
-    try:
-        is_file = Path(text).is_file()
-    except (OSError, ValueError):
-        is_file = False
-    if not is_file:
+    if not is_file(text):
         return text
     try:
         return Path(text).read_text(encoding="utf-8")
     except UnicodeDecodeError:
         raise BlockError(f"{text} is not a text in UTF-8") from None
+
+
+def is_file(text: str) -> bool:
+    try:
+        return Path(text).is_file()
+    except (OSError, ValueError):
+        return False
 
 
 def _backward(block: Block, state: State) -> tuple[Gradient | None, str]:
@@ -113,13 +137,9 @@ def _solved(block: Block, unknown: str, state: State) -> dict[str, Expr | str]:
     found: dict[str, Expr | str] = {}
     for keep in KEEPS:
         try:
-            found[keep] = solve(block, unknown, keep, state)
+            found[keep] = solved_for(block, unknown, keep, state)
         except BlockError as error:
             found[keep] = str(error)
-    if all(isinstance(value, str) for value in found.values()):
-        if not _bounds(block, unknown, state):
-            raise BlockError(str(found["forward"]))
-        return {}
     return found
 
 
@@ -140,10 +160,10 @@ def _losses(block: Block, unknown: str, state: State) -> dict[str, Expr]:
         return {}
 
 
-def _measured(block: Block, state: State, seed: int) -> "dict[str, Measured]":
-    from varlaw.checks.blocks import measure
+def _measured(block: Block, state: State, measuring: Mapping[str, Any]) -> "dict[str, Judged]":
+    from varlaw.checks.blocks.verdicts import verdicts
 
-    return measure(block, state, seed=seed)
+    return verdicts(block, state, **measuring)
 
 
 def _decimal(value: Expr) -> float | None:
@@ -154,29 +174,29 @@ def _decimal(value: Expr) -> float | None:
     return None if found is None else float(found.mid())
 
 
-def text(found: Answer) -> str:
+def text(found: Exploration) -> str:
     """Forward, backward, depth, what was solved and what was measured."""
-    lines = [f"forward   {_side(found.out.second_moment)}"]
-    if found.out.mean != 0:
-        lines.append(f"  mean    {typed(found.out.mean)} ({found.out.mean_regime})")
-    if found.out.product is not None:
-        lines.append(f"  correlation  {typed(found.out.correlation)}")
+    lines = [f"forward   {_side(found.forward.second_moment)}"]
+    if found.forward.mean != 0:
+        lines.append(f"  mean    {typed(found.forward.mean)} ({found.forward.mean_regime})")
+    if found.forward.product is not None:
+        lines.append(f"  correlation  {typed(found.forward.correlation)}")
     if found.depth is not None:
         lines.append(f"  growth  {found.depth.forward}")
         lines += [
             f"  fixed point  {p.value.digits}, slope {_digits(p.slope)}, {STABLE[p.stable]}"
             for p in (found.depth.points.found if found.depth.points else [])
         ]
-    lines.append(f"  regime  {found.out.regime}")
+    lines.append(f"  regime  {found.forward.regime}")
     if found.depth is not None:
         lines += _depth_lines(found.depth)
-    if found.gradient is None:
+    if found.backward is None:
         lines.append(f"backward  not known: {found.why}")
     else:
-        lines.append(f"backward  {_side(found.gradient.second_moment)}")
+        lines.append(f"backward  {_side(found.backward.second_moment)}")
         if found.depth is not None:
             lines.append(f"  growth  {found.depth.backward}")
-        lines.append(f"  regime  {found.gradient.regime}")
+        lines.append(f"  regime  {found.backward.regime}")
     for keep, value in found.solved.items():
         told = value if isinstance(value, str) else f"{found.unknown} = {typed(value)}"
         if not isinstance(value, str) and keep in found.losses:
@@ -210,9 +230,9 @@ def _side(value: Expr) -> str:
     return typed(value) if decimal is None else f"{typed(value)} = {decimal:.10g}"
 
 
-def record(found: Answer) -> Mapping[str, Any]:
+def record(found: Exploration) -> Mapping[str, Any]:
     """The answer as a record; `backward` holds `null` where it is not known."""
-    out, gradient, deep = found.out, found.gradient, found.depth
+    out, gradient, deep = found.forward, found.backward, found.depth
     return {
         "schema": "varlaw.explore",
         "version": 1,

@@ -33,6 +33,7 @@ def answer(
     measure: bool,
     gradients: bool,
     seed: int,
+    **_: Any,
 ) -> "Sequence[Layer] | Sequence[MeasuredLayer]":
     """The layers of blocks, or a usage error."""
     try:
@@ -48,9 +49,9 @@ def answer(
         raise click.UsageError(str(error)) from error
 
 
-def show(blocks: str, form: str, *, whole: bool, unknown: str | None, **options: Any) -> None:
+def show(blocks: str, form: str, *, whole: bool, solve: str | None, **options: Any) -> None:
     """Print the table, or the record."""
-    if unknown is not None:
+    if solve is not None:
         raise click.UsageError("--layers does not go with --solve")
     if options["gradients"] and not (whole and options["measure"]):
         raise click.UsageError("--gradients goes with --layers --measure")

@@ -167,7 +167,7 @@ def _parser() -> Lark:
 
 
 class _Bars:
-    """Tells bars that open from bars that close: |x| and ||x| - 1|.
+    """Tells bars that open from bars that close, |x| and ||x| - 1|, and from that of E[x | ...].
 
     A bar closes if something to close is open between the same brackets, and an operand precedes.
     """
@@ -178,15 +178,17 @@ class _Bars:
     operands = closing | {"NUMBER", "NAME", "FRACTION", "ROOT", "_BAR_CLOSE"}
 
     def process(self, stream: Iterator[Token]) -> Iterator[Token]:
-        opened, before = [0], ""
+        opened, means, before = [0], [False], ""
         for token in stream:
             if token.type == "BAR":
-                closes = opened[-1] and before in self.operands
-                token.type = "_BAR_CLOSE" if closes else "_BAR_OPEN"
+                ends = before in self.operands
+                closes = "_BAR_CLOSE" if opened[-1] else "_GIVEN" if means[-1] else "_BAR_OPEN"
+                token.type = closes if ends else "_BAR_OPEN"
             if token.type in self.opening:
                 opened.append(0)
+                means.append(before == "_MEAN")
             elif token.type in self.closing:
-                opened = opened[:-1] or [0]
+                opened, means = opened[:-1] or [0], means[:-1] or [False]
             elif token.type == "_BAR_OPEN":
                 opened[-1] += 1
             elif token.type == "_BAR_CLOSE":

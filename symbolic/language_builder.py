@@ -5,7 +5,19 @@ from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
 from lark import Token, Tree
-from sympy import Abs, Add, E, EulerGamma, Expr, Integer, Mul, Rational, Symbol, pi, sqrt
+from sympy import (
+    Abs,
+    Add,
+    E,
+    EulerGamma,
+    Expr,
+    Integer,
+    Mul,
+    Rational,
+    Symbol,
+    pi,
+    sqrt,
+)
 
 from varlaw.symbolic.language_limits import (
     MAX_DEPTH,
@@ -91,6 +103,10 @@ class Builder:
                 return self.name(node)
             case "call":
                 return self.call(node, depth)
+            case "indexed" | "mean" | "pair":
+                return self.iteration(node, depth)
+            case "bound" | "group":
+                self.refuse("arrows and rows belong into iterate(q -> step, first, L)", node)
             case _:
                 return Mul(*self.relations(parts[1], depth))
 
@@ -178,6 +194,8 @@ class Builder:
         head, *rest = node.children
         written, primes, exponent = HEAD.fullmatch(str(head)).groups()  # type: ignore[union-attr]
         name = meaning(written)
+        if name in ("iterate", "product", "backward") and not primes and not exponent:
+            return self.iteration(node, depth)
         arguments = [self.value(part, depth + 1) for part in rest]
         if name in CONSTANTS and len(arguments) == 1 and not primes:
             raised = number(exponent) if exponent else Integer(1)
@@ -190,6 +208,23 @@ class Builder:
         if any(self.variable in part.free_symbols for part in arguments[function.inputs :]):
             self.refuse(f"a parameter of {name} may not depend on {self.variable}", node)
         return self.guarded(node, lambda: power(value, number(exponent))) if exponent else value
+
+    def iteration(self, node: Node, depth: int) -> Expr:
+        """A mean of Gaussians, or what goes through depth, as blocks of networks have them."""
+        from varlaw.symbolic import language_iterations
+
+        if self.variable is not None:
+            self.refuse(f"a mean or an iteration in a function of {self.variable}", node)
+        return language_iterations.built(self, node, depth)
+
+    def under(self, bound: dict[str, Symbol], node: Node, depth: int) -> Expr:
+        """A value in which some names are those of bound variables."""
+        outer = self.symbols
+        self.symbols = lambda name: bound[name] if name in bound else outer(name)
+        try:
+            return self.value(node, depth + 1)
+        finally:
+            self.symbols = outer
 
     def relations(self, node: Node, depth: int) -> list[Expr]:
         """The relations of a chain a < x < b, each as the function that is 1 where it holds."""

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from varlaw.derivations.catalogue import entries, find
+from varlaw.exploration import explore
 from varlaw.symbolic.gains.gain import gain
 from varlaw.symbolic.gains.shown import latex
 from varlaw.symbolic.printers import render
@@ -79,6 +80,22 @@ def test_renamed(tmp_path):
 def test_gains_in_an_authors_document(name, tmp_path):
     formulas = latex(gain(name))
     assert not problems(AUTHOR % rf"\[ {formulas} \]", tmp_path)
+
+
+BLOCKS = [
+    "repeat(prenorm(linear(d,4*d,var=2/d) >> relu >> linear(4*d,d,var=2/(4*d))), L)",
+    "linear(m_in, n, var=v, bias=b_0) >> gelu >> attention(n, T, value=1/n, out=1/n)",
+    "repeat(residual(rmsnorm >> glu(linear(d,f,var=1/d), linear(d,f,var=1/d) >> silu)"
+    " >> linear(f,d,var=q/f), 1/2, 1/sqrt(L)), L) >> layernorm >> linear(d, c, var=1/d)",
+    "repeat(residual(linear(d, d, var=v, bias=b) >> gelu >> linear(d, d, var=v)), 3)",
+]
+
+
+@pytest.mark.parametrize("blocks", BLOCKS)
+def test_blocks(blocks, tmp_path):
+    found = explore(blocks, correlation="1/2" if "attention" in blocks else None)
+    assert not problems(found.latex(), tmp_path)
+    assert not problems(AUTHOR % found.latex(standalone=False), tmp_path)
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from varlaw.symbolic.blocks.experts import Experts
 from varlaw.symbolic.blocks.linear import Embedding, Linear
 from varlaw.symbolic.blocks.norm import BatchNorm
 from varlaw.symbolic.blocks.repeat import Repeat
-from varlaw.symbolic.blocks.state import ONE, BlockError, Gradient, State
+from varlaw.symbolic.blocks.state import ONE, BlockError, Gradient, Regime, State
 
 WORK = 5e7  # weights drawn for one measurement
 REPLICATES = (16, 4000)
@@ -56,21 +56,13 @@ def measure(
     Gaussian directions. Not covered backward: embeddings, and what the block itself refuses. Raises
     BlockError where names have no values.
     """
-    out, gradient = block.forward(state), _gradient(block, state)
-    claims = {"forward": out.second_moment}
-    if out.product is not None:
-        claims["product"] = out.product
-    if gradient is not None:
-        claims["backward"] = gradient.second_moment
-    claimed = {name: number(value) for name, value in claims.items()}
-    cost = _weights(block)
-    if cost > LARGEST:
-        raise BlockError(f"a simulation of {cost} weights is too large; at most {LARGEST}")
-    count = int(min(max(WORK / (3 * cost + 1), REPLICATES[0]), most))
-    streams = np.random.SeedSequence(seed).spawn(count)
-    found = [_replicate(block, state, stream, law, set(claims)) for stream in streams]
-    columns = {name: [one[name] for one in found] for name in claimed}
-    return {name: measured_from(value, columns[name]) for name, value in claimed.items()}
+    simulation = Simulation.of(block, state, law)
+    count = int(min(max(WORK / simulation.cost, REPLICATES[0]), most))
+    found = simulation.run(np.random.SeedSequence(seed).spawn(count))
+    return {
+        name: measured_from(value, found[name].tolist())
+        for name, value in simulation.claimed.items()
+    }
 
 
 def measured_from(claimed: float, values: Sequence[float]) -> Measured:
@@ -78,6 +70,39 @@ def measured_from(claimed: float, values: Sequence[float]) -> Measured:
     array = np.asarray(values)
     error = float(array.std(ddof=1)) / math.sqrt(len(array))
     return Measured(claimed, float(array.mean()), error, len(array))
+
+
+@dataclass(frozen=True)
+class Simulation:
+    """Blocks that can be run: what is claimed of them, and the `cost` of one network in weights."""
+
+    block: Block
+    state: State
+    law: str
+    claimed: dict[str, float]
+    regimes: dict[str, Regime]
+    cost: float
+
+    @classmethod
+    def of(cls, block: Block, state: State, law: str = "normal") -> "Simulation":
+        """Raises BlockError where names have no values, and for a network that is too large."""
+        out, gradient = block.forward(state), _gradient(block, state)
+        claims, regimes = {"forward": out.second_moment}, {"forward": out.regime}
+        if out.product is not None:
+            claims["product"], regimes["product"] = out.product, out.regime
+        if gradient is not None:
+            claims["backward"], regimes["backward"] = gradient.second_moment, gradient.regime
+        claimed = {name: number(value) for name, value in claims.items()}
+        cost = _weights(block)
+        if cost > LARGEST:
+            raise BlockError(f"a simulation of {cost} weights is too large; at most {LARGEST}")
+        return cls(block, state, law, claimed, regimes, 3 * cost + 1)
+
+    def run(self, streams: Sequence[np.random.SeedSequence]) -> dict[str, Batch]:
+        """The statistics of a network for each stream, a vector for each claim."""
+        wanted = set(self.claimed)
+        found = [_replicate(self.block, self.state, stream, self.law, wanted) for stream in streams]
+        return {name: np.asarray([one[name] for one in found]) for name in self.claimed}
 
 
 def _replicate(

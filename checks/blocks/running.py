@@ -6,7 +6,7 @@ A batch has the shape (inputs or tokens, features). Nothing here knows a moment 
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import singledispatch
+from functools import lru_cache, singledispatch
 from typing import Any
 
 import numpy as np
@@ -41,6 +41,7 @@ class Draw:
         return math.sqrt(number(variance)) * LAWS[law or self.law](self.rng, shape)
 
 
+@lru_cache(maxsize=4096)
 def number(value: Expr) -> float:
     """The value of an expression. Raises BlockError where names have no values."""
     if value.free_symbols:

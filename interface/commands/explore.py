@@ -1,14 +1,24 @@
 """The command `varlaw explore`."""
 
+from pathlib import Path
 from typing import Any
 
 import click
 
-from varlaw.console import formats, pairs, say, say_json
+from varlaw.commands.running import at_least_one
+from varlaw.console import Exit, between, formats, pairs, say, say_json, width, write_file
 
 
 @click.command("explore")
-@click.argument("blocks", metavar="TEXT|FILE")
+@click.argument("blocks", nargs=-1, metavar="TEXT|FILE...")
+@click.option(
+    "--compare",
+    "variants",
+    multiple=True,
+    callback=pairs,
+    metavar="NAME=BLOCKS",
+    help="Compare named variants, texts or files; may be repeated.",
+)
 @click.option(
     "--set",
     "values",
@@ -29,28 +39,121 @@ from varlaw.console import formats, pairs, say, say_json
 )
 @click.option(
     "--solve",
-    "unknown",
     metavar="NAME",
     help="Find the value of a name that keeps second moments forward, backward, or both.",
 )
-@click.option("--measure", is_flag=True, help="Compare with a simulation; all names need values.")
+@click.option("--measure", is_flag=True, help="Verdicts by simulation; all names need values.")
+@click.option(
+    "--tolerance",
+    type=float,
+    callback=between(0, 1),
+    default=0.05,
+    show_default=True,
+    metavar="NUMBER",
+    help="Relative error within which a moment has to be confirmed.",
+)
+@click.option(
+    "--error-rate",
+    type=float,
+    callback=between(0, 0.5),
+    default=1e-6,
+    show_default=True,
+    metavar="NUMBER",
+    help="Probability of a wrong verdict, for all of them.",
+)
+@click.option(
+    "--budget",
+    type=float,
+    callback=at_least_one,
+    default=3e8,
+    show_default=True,
+    metavar="NUMBER",
+    help="Random numbers of a simulation.",
+)
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Its seed.")
 @click.option("--layers", is_flag=True, help="A table, layer by layer, with each token followed.")
 @click.option("--gradients", is_flag=True, help="Measure the gradients of layers too.")
-@formats("text", "json")
-def explore(blocks: str, form: str, layers: bool, gradients: bool, **options: Any) -> None:
+@click.option(
+    "--plot",
+    type=click.Path(),
+    metavar="PATH",
+    help="Draw moments layer by layer as a .png, .svg or .pdf; all names need values.",
+)
+@click.option(
+    "--emit",
+    type=click.Choice(("numpy", "torch", "jax")),
+    help="Write code that draws the weights instead, with what was solved put in.",
+)
+@click.option(
+    "--keep",
+    type=click.Choice(
+        ("forward", "backward", "arithmetic", "geometric", "quadratic", "contraharmonic")
+    ),
+    default="forward",
+    show_default=True,
+    help="The solution that --emit takes.",
+)
+@formats("text", "latex", "markdown", "json")
+def explore(
+    blocks: tuple[str, ...],
+    variants: dict[str, str],
+    form: str,
+    layers: bool,
+    gradients: bool,
+    plot: str | None,
+    emit: str | None,
+    keep: str,
+    **options: Any,
+) -> Exit:
     """What blocks of a network do to second moments, forward, backward and in depth.
 
     TEXT is such as 'repeat(prenorm(linear(d, 4d, var=2/d) >> relu >> linear(4d, d, var=1/d)), L)'.
+    Several are compared.
     """
+    if not blocks and not variants:
+        raise click.UsageError("give blocks, as a text or a file")
     if layers or gradients:
         from varlaw import layers as table
 
-        return table.show(blocks, form, gradients=gradients, whole=layers, **options)
+        if len(blocks) + len(variants) != 1 or plot or emit or form in ("latex", "markdown"):
+            raise click.UsageError("--layers is a table of one variant, as text or JSON")
+        (text,) = (*blocks, *variants.values())
+        table.show(text, form, gradients=gradients, whole=layers, **options)
+        return Exit.WELL
     from varlaw import exploration
+    from varlaw import explore_documents as documents
 
-    found = exploration.answer(blocks, **options)
-    if form == "json":
+    if plot is not None:
+        from varlaw.sweep_plot import check
+
+        check(plot)
+    several = documents.named(blocks, variants)
+    alone = len(several) == 1 and not variants
+    answers = {
+        name: exploration.answer(text, name="" if alone else name, **options)
+        for name, text in several.items()
+    }
+    if plot is not None:
+        from varlaw.explore_plot import picture, profiles
+
+        drawn = profiles(answers, options["measure"], options["seed"])
+        write_file(Path(plot), picture(drawn, Path(plot).suffix))
+    if not alone:
+        from varlaw.comparison import Comparison
+
+        if emit:
+            raise click.UsageError("'--emit' is for one variant")
+        comparison = Comparison(answers)
+        if form == "json":
+            say_json(comparison.to_json())
+        else:
+            say(comparison.document(form, width()))
+        return documents.exit_code(*answers.values())
+    (found,) = answers.values()
+    if emit:
+        say(documents.code(found, emit, keep))
+    elif form == "json":
         say_json(exploration.record(found))
     else:
-        say(exploration.text(found))
+        say(documents.document(found, form))
+    return documents.exit_code(found)

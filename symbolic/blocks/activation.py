@@ -173,8 +173,7 @@ class GaussianMean(Enclosable):
     def _sympystr(self, printer: Any) -> str:
         (x,), f = self.args[0].variables, self.args[0].expr
         _, m, v = self.args
-        law = "" if (m, v) == (0, 1) else f" | {x} ~ N({typed(m)}, {typed(v)})"
-        return f"E[{typed(f)}{law}]"
+        return f"E[{typed(f)} | {x.name} ~ N({typed(m)}, {typed(v)})]"
 
 
 def _wide(state: State, *also: str) -> Regime:

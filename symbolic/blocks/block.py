@@ -25,11 +25,19 @@ class Block(ABC):
         Raises BlockError for what is not covered.
         """
 
-    def __rshift__(self, after: "Block") -> "Block":
+    def __rshift__(self, after: "Block | type[Block]") -> "Block":
+        """First this block, then another; a kind that needs no arguments stands for its block."""
+        if isinstance(after, type) and issubclass(after, Block):
+            after = after()
         if not isinstance(after, Block):
             return NotImplemented
         parts = [p for b in (self, after) for p in (b.parts if isinstance(b, Sequential) else [b])]
         return Sequential(tuple(parts))
+
+    def __rrshift__(self, before: "type[Block]") -> "Block":
+        if not (isinstance(before, type) and issubclass(before, Block)):
+            return NotImplemented
+        return before() >> self
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,11 @@
 """Several values that go through depth together: each of the next depends on all of the last."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
 from flint import arb, ctx
-from sympy import Expr, Integer, Symbol, Tuple
+from sympy import Basic, Expr, Integer, Symbol, Tuple
 
 from varlaw.symbolic.blocks.enclosed import Balls, Enclosable, enclosure, evaluated
 from varlaw.symbolic.gaussian.balls import NoEnclosure
@@ -43,7 +43,7 @@ class Coupled(Enclosable):
 
     def _sympystr(self, printer: Any) -> str:
         *path, index = self.args
-        return f"{_path_text(*path)}[{index}]"
+        return f"{_path_text(apart(path[1], path[0]), *path)}[{index}]"
 
 
 class CoupledBack(Enclosable):
@@ -83,8 +83,9 @@ class CoupledBack(Enclosable):
 
     def _sympystr(self, printer: Any) -> str:
         backs, gradients, ends, *path, index = self.args
-        step = f"{_group(gradients)} -> {_group(backs)}, {_group(ends)}"
-        return f"backward({step}, {_path_text(*path)})[{index}]"
+        names = apart([*gradients, *path[1]], Tuple(backs, path[0]))
+        step = f"{_group(gradients, names)} -> {_group(backs, names)}, {_group(ends)}"
+        return f"backward({step}, {_path_text(names, *path)})[{index}]"
 
 
 def followed(
@@ -116,9 +117,26 @@ def _path(
     return tuple(values)
 
 
-def _group(values: Sequence[Expr]) -> str:
-    return f"({', '.join(map(typed, values))})" if len(values) > 1 else typed(values[0])
+def apart(bound: Sequence[Expr], expression: Basic) -> dict[Expr, Symbol]:
+    """Symbols in place of bound variables, of names that nothing else has in an expression."""
+    taken = {s.name for s in expression.free_symbols - set(bound)}
+    found: dict[Expr, Symbol] = {}
+    for variable in bound:
+        name = str(variable.name)
+        while name in taken:
+            name += "_"
+        taken.add(name)
+        found[variable] = Symbol(name, positive=variable.is_positive, real=True)
+    return found
 
 
-def _path_text(steps: Tuple, variables: Tuple, firsts: Tuple, count: Expr) -> str:
-    return f"iterate({_group(variables)} -> {_group(steps)}, {_group(firsts)}, {typed(count)})"
+def _group(values: Sequence[Expr], names: Mapping[Expr, Symbol] | None = None) -> str:
+    texts = [typed(value.xreplace(names or {})) for value in values]
+    return f"({', '.join(texts)})" if len(texts) > 1 else texts[0]
+
+
+def _path_text(
+    names: Mapping[Expr, Symbol], steps: Tuple, variables: Tuple, firsts: Tuple, count: Expr
+) -> str:
+    step = f"{_group(variables, names)} -> {_group(steps, names)}"
+    return f"iterate({step}, {_group(firsts)}, {typed(count)})"

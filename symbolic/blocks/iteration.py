@@ -5,7 +5,7 @@ from typing import Any
 from flint import arb
 from sympy import Expr, Symbol, Tuple
 
-from varlaw.symbolic.blocks.coupled import followed
+from varlaw.symbolic.blocks.coupled import apart, followed
 from varlaw.symbolic.blocks.enclosed import Balls, Enclosable, enclosure, evaluated
 from varlaw.symbolic.language_text import typed
 
@@ -28,9 +28,16 @@ class Iterated(Enclosable):
     def _eval_evalf(self, prec: int) -> Expr | None:
         return evaluated(self, prec)
 
+    @property
+    def is_number(self) -> bool:
+        """Whether it has a value."""
+        return not self.free_symbols
+
     def _sympystr(self, printer: Any) -> str:
-        step, variable, first, count = map(typed, self.args)
-        return f"iterate({variable} -> {step}, {first}, {count})"
+        step, variable, first, count = self.args
+        q = apart([variable], step)[variable]
+        inner = typed(step.xreplace({variable: q}))
+        return f"iterate({q.name} -> {inner}, {typed(first)}, {typed(count)})"
 
 
 class IteratedProduct(Enclosable):
@@ -56,9 +63,15 @@ class IteratedProduct(Enclosable):
     def _eval_evalf(self, prec: int) -> Expr | None:
         return evaluated(self, prec)
 
+    @property
+    def is_number(self) -> bool:
+        """Whether it has a value."""
+        return not self.free_symbols
+
     def _sympystr(self, printer: Any) -> str:
-        factor, step, variable, first, count = map(typed, self.args)
-        return f"product({factor}, iterate({variable} -> {step}, {first}, {count}))"
+        factor, *path = self.args
+        q = apart([path[1]], factor)[path[1]]
+        return f"product({q.name} -> {typed(factor.xreplace({path[1]: q}))}, {Iterated(*path)})"
 
 
 def along(at: Balls, step: Expr, variable: Symbol, first: Expr, count: Expr) -> list[arb]:

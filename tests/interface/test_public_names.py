@@ -13,9 +13,9 @@ from varlaw.derivations.catalogue import Entry, Law, UnknownLaw
 
 FILE = vl.__file__
 EXPECTED = {
-    "Cov", "E", "Sum", "Var", "__version__", "derive", "dimensions", "gain", "indices", "kernel",
-    "law", "laws", "leaky_relu", "moment", "named", "normal_form", "parametrisation", "positive",
-    "random_array", "relu", "verify",
+    "Cov", "E", "Sum", "Var", "__version__", "blocks", "derive", "dimensions", "explore", "gain",
+    "indices", "kernel", "law", "laws", "leaky_relu", "moment", "named", "normal_form",
+    "parametrisation", "positive", "random_array", "relu", "verify",
 }  # fmt: skip
 
 
@@ -37,7 +37,9 @@ def test_the_public_names():
 
 
 def test_type_checkers_see_what_is_imported():
-    assert names_for_type_checkers() == vl._HOMES
+    found = names_for_type_checkers()
+    assert found.pop("blocks") == "varlaw:blocks"  # a module
+    assert found == vl._HOMES
 
 
 @pytest.mark.parametrize("name", sorted(EXPECTED - {"__version__"}))

@@ -1,0 +1,202 @@
+"""Verdicts on the moments of blocks, from the blocks run for real."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sympy import Expr
+
+from varlaw.checks.asymptotic import START, AsymptoticSequence, mixture
+from varlaw.checks.blocks.measuring import Simulation
+from varlaw.checks.blocks.running import children, number, parts, whole
+from varlaw.checks.intervals import Interval, NoInterval
+from varlaw.checks.statistics import Verdict, place, share
+from varlaw.symbolic.blocks.activation import Activation
+from varlaw.symbolic.blocks.attention import Attention
+from varlaw.symbolic.blocks.block import Block
+from varlaw.symbolic.blocks.linear import Linear
+from varlaw.symbolic.blocks.repeat import Repeat
+from varlaw.symbolic.blocks.state import Approximation, State
+
+TOLERANCE = 0.05
+ERROR_RATE = 1e-6
+BUDGET = 3e8  # random numbers: some ten seconds at most
+GROWING = math.sqrt(2)  # of the number of replicates from look to look
+ALLOWED = 10  # relative error of the wide limit, in layers / width
+UNKNOWN = Interval(-math.inf, math.inf, "asymptotic", 0)
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A claim, what was measured of it with an interval, and the verdict.
+
+    `error` is the standard error of the estimate; `why` says why there is no verdict, or what a
+    verdict leaves open.
+    """
+
+    claimed: float
+    estimate: float
+    error: float
+    low: float
+    high: float
+    replicates: int
+    verdict: Verdict
+    why: str = ""
+
+    def __str__(self) -> str:
+        apart = self.estimate / self.claimed - 1 if self.claimed else math.nan
+        end = f" ({self.why})" if self.why else ""
+        known = math.isfinite(self.high)
+        within = f"in [{self.low:.6g}, {self.high:.6g}]" if known else f"+- {self.error:.2g}"
+        return (
+            f"{self.verdict}: {self.estimate:.6g} {within} of {self.replicates} networks,"
+            f" {apart:+.2%} from {self.claimed:.6g}{end}"
+        )
+
+    def record(self) -> dict[str, Any]:
+        """The values as a record."""
+        return {**vars(self), "verdict": str(self.verdict)}
+
+
+@dataclass
+class _Quantity:
+    """One claim under test: its margins in absolute terms, and the interval so far."""
+
+    claimed: float
+    margin: float
+    allowance: float
+    cost: float
+    sequence: AsymptoticSequence
+    squares: float = 0.0
+    verdict: Verdict = Verdict.UNDECIDED
+    interval: Interval = UNKNOWN
+
+    def look(self) -> None:
+        try:
+            self.interval = self.sequence.interval()
+        except NoInterval:
+            return
+        inner, outer = self.margin, self.margin + self.allowance
+        if place(self.interval, self.claimed - inner, self.claimed + inner) is Verdict.VERIFIED:
+            self.verdict = Verdict.VERIFIED
+        if place(self.interval, self.claimed - outer, self.claimed + outer) is Verdict.REFUTED:
+            self.verdict = Verdict.REFUTED
+
+    @property
+    def settled(self) -> bool:
+        """Whether more replicates would say no more: decided, or apart within the allowance."""
+        low, high = self.claimed - self.margin, self.claimed + self.margin
+        return (
+            self.verdict is not Verdict.UNDECIDED
+            or place(self.interval, low, high) is Verdict.REFUTED
+        )
+
+    def judged(self) -> Judged:
+        sequence, mean = self.sequence, self.sequence.estimate
+        variance = max(self.squares / sequence.count - mean**2, 0.0)
+        error = math.sqrt(variance / max(sequence.count - 1, 1))
+        ends = self.interval.low, self.interval.high
+        why = "" if self.verdict is not Verdict.UNDECIDED else self._why(variance)
+        return Judged(self.claimed, mean, error, *ends, sequence.count, self.verdict, why)
+
+    def _why(self, variance: float) -> str:
+        """Why there is no verdict."""
+        apart = abs(self.sequence.estimate - self.claimed)
+        share = f"{apart / abs(self.claimed):.1%}" if self.claimed else f"{apart:.3g}"
+        if self.settled:
+            return f"wide limit: apart by {share}, which the width may explain"
+        if apart > self.margin:
+            return f"apart by {share}, of too few networks for a verdict"
+        room = self.margin - apart
+        if room < self.margin / 4:
+            return "too near an end of the tolerance"
+        networks = max(variance * mixture(self.sequence.alpha) / room**2, START)
+        return f"a verdict takes about {2 * networks * self.cost:.1g} random numbers"
+
+
+def verdicts(
+    block: Block,
+    state: State,
+    *,
+    tolerance: float = TOLERANCE,
+    error_rate: float = ERROR_RATE,
+    budget: float = BUDGET,
+    seed: int = 0,
+    law: str = "normal",
+) -> dict[str, Judged]:
+    """Verdicts on the second moments "forward" and "backward" and the "product" of two inputs.
+
+    Networks are drawn until each claim has a verdict, or `budget` random numbers are used up. A
+    claim is verified where its confidence sequence lies within claimed (1 +- tolerance), refuted
+    where it lies outside; of a product the margin is that share of the second moment. The
+    sequences hold at all looks at once and share the `error_rate`; they are asymptotic, since
+    nothing bounds the tails, and say nothing before 1000 networks.
+
+    What rests on the wide limit is refuted only beyond the tolerance and 10 layers / width, the
+    order of its error, more; between the two it is undecided. Nothing is refuted that rests on
+    many tokens. Raises BlockError as `Simulation.of` does.
+    """
+    simulation = Simulation.of(block, state, law)
+    most = int(budget / simulation.cost)
+    streams = np.random.SeedSequence(seed)
+    found = dict(_quantities(simulation, tolerance, error_rate, max(most, START)))
+    count = 0
+    for upto in _looks(most):
+        values = simulation.run(streams.spawn(upto - count))
+        count = upto
+        for name, quantity in found.items():
+            quantity.sequence.update(values[name])
+            quantity.squares += float((values[name] ** 2).sum())
+            if not quantity.settled:
+                quantity.look()
+        if all(quantity.settled for quantity in found.values()):
+            break
+    return {name: quantity.judged() for name, quantity in found.items()}
+
+
+def _looks(most: int) -> Iterator[int]:
+    """After how many networks one looks; with too few for a look, some for an estimate."""
+    upto = START
+    while upto < most:
+        yield upto
+        upto = int(GROWING * upto)
+    yield max(most, 16)
+
+
+def _quantities(
+    simulation: Simulation, tolerance: float, error_rate: float, planned: int
+) -> Iterator[tuple[str, _Quantity]]:
+    alpha = share(error_rate, len(simulation.claimed))
+    layers, width = _layers(simulation.block), _width(simulation.block)
+    activated = any(isinstance(part, Activation) for part in parts(simulation.block))
+    for name, claimed in simulation.claimed.items():
+        scale = abs(simulation.claimed["forward" if name == "product" else name])
+        used = simulation.regimes[name]
+        allowance = 0.0
+        if Approximation.TOKENS in used:
+            allowance = math.inf
+        elif Approximation.WIDE in used or (name == "product" and activated):
+            allowance = ALLOWED * layers / width * scale
+        sequence = AsymptoticSequence(alpha, planned)
+        yield name, _Quantity(claimed, tolerance * scale, allowance, simulation.cost, sequence)
+
+
+def _layers(block: Block) -> int:
+    """How many layers of weights there are."""
+    if isinstance(block, Repeat):
+        return whole(block.depth) * _layers(block.block)
+    own = isinstance(block, Linear | Attention)
+    return own + sum(_layers(inner) for inner in children(block))
+
+
+def _width(block: Block) -> float:
+    """The least number of features that go in or out of a layer."""
+    sizes = [
+        number(size)
+        for part in parts(block)
+        for name in ("fan_in", "fan_out", "width")
+        if isinstance(size := getattr(part, name, None), Expr)
+    ]
+    return min(sizes)

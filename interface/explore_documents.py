@@ -1,0 +1,74 @@
+"""What was found of blocks as documents and code, and what the command exits with."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import click
+
+from varlaw.console import Exit
+from varlaw.exploration import is_file, text
+from varlaw.explored import Exploration
+from varlaw.symbolic.blocks.derivation import Derivation
+from varlaw.symbolic.blocks.state import BlockError
+from varlaw.symbolic.blocks.written import written
+from varlaw.symbolic.language_text import typed
+from varlaw.symbolic.printers.blocks import Told
+
+
+def named(blocks: Sequence[str], variants: Mapping[str, str]) -> dict[str, str]:
+    """Texts or files by name: files by their stem, texts by themselves. Raises usage errors."""
+    found: dict[str, str] = {}
+    for one in blocks:
+        name = Path(one).stem if is_file(one) else one
+        if name in found:
+            raise click.UsageError(f"two variants are called {name!r}: name them by --compare")
+        found[name] = one
+    if clash := found.keys() & variants.keys():
+        raise click.UsageError(f"two variants are called {min(clash)!r}")
+    return found | dict(variants)
+
+
+def exit_code(*found: Exploration) -> Exit:
+    """What the command exits with: by the worst verdict, if anything was measured."""
+    verdicts = {str(one.verdict) for each in found for one in each.measured.values()}
+    if "refuted" in verdicts:
+        return Exit.REFUTED
+    return Exit.UNDECIDED if "undecided" in verdicts else Exit.WELL
+
+
+def document(found: Exploration, form: str) -> str:
+    """The answer as text, LaTeX or Markdown, without a line break at its end."""
+    try:
+        if form == "latex":
+            return found.latex().rstrip("\n")
+        return found.markdown().rstrip("\n") if form == "markdown" else text(found)
+    except BlockError as error:
+        raise click.UsageError(str(error)) from error
+
+
+def code(found: Exploration, library: str, keep: str) -> str:
+    """The initialisation as code, without a line break at its end, or a usage error."""
+    try:
+        return found.initialisation(library, keep).rstrip("\n")
+    except BlockError as error:
+        raise click.UsageError(str(error)) from error
+
+
+def told(found: Exploration) -> Told:
+    """The derivation block by block, with growth and regime."""
+    facts: dict[str, list[tuple[str, str]]] = {"forward": [], "backward": []}
+    if found.depth is not None:
+        for side, growth in (("forward", found.depth.forward), ("backward", found.depth.backward)):
+            if side == "forward" or found.backward is not None:
+                facts[side].append(("Growth", str(growth)))
+    facts["forward"].append(("Regime", str(found.forward.regime)))
+    known = found.backward is not None
+    last = ("Regime", str(found.backward.regime)) if found.backward else ("Not known", found.why)
+    facts["backward"].append(last)
+    for keep, value in found.solved.items():
+        side = keep if keep in facts else "backward" if known else "forward"
+        shown = value if isinstance(value, str) else f"{found.unknown} = {typed(value)}"
+        facts[side].append((f"Solved, {keep}", shown))
+    for name, one in found.measured.items():
+        facts[name if name in facts else "forward"].append((f"Measured, {name}", str(one)))
+    return Told(written(found.block), Derivation(found.block, found.state), facts)

@@ -1,0 +1,281 @@
+"""Code that draws the weights of blocks at initialisation: `varlaw explore --emit`.
+
+Nothing of a user's text gets into the code but numbers and names that were looked at: each formula
+is printed from its expression, and each name is an identifier of letters, digits and underscores.
+"""
+
+import builtins
+import keyword
+import re
+from dataclasses import dataclass, field
+from functools import singledispatchmethod
+
+from sympy import Expr, Float, Function, Integer, Symbol, cos, erf, exp, log, sin, sqrt, tanh
+from sympy.printing.pycode import PythonCodePrinter
+
+from varlaw.symbolic.blocks.attention import Attention
+from varlaw.symbolic.blocks.block import Block, Sequential
+from varlaw.symbolic.blocks.convolution import Conv, ConvTransposed
+from varlaw.symbolic.blocks.experts import Experts
+from varlaw.symbolic.blocks.linear import Embedding, Linear
+from varlaw.symbolic.blocks.repeat import Repeat
+from varlaw.symbolic.blocks.residual import Gate, Parallel, Residual
+from varlaw.symbolic.blocks.state import ONE, BlockError
+from varlaw.symbolic.blocks.walk import has_parts
+from varlaw.symbolic.blocks.weights import in_layer
+from varlaw.symbolic.language_text import typed
+
+OURS = {"math", "np", "torch", "jax", "weights", "scales", "normal", "seed", "key", "generator"}
+NAME = re.compile(r"[A-Za-z]\w*", re.ASCII)
+FUNCTIONS = (exp, log, erf, sin, cos, tanh)
+COLUMNS = 88  # of a line of code
+LONGEST = 20_000  # characters of code
+
+
+@dataclass(frozen=True)
+class Library:
+    """How a library draws a normal array, and what comes before."""
+
+    imports: str
+    array: str
+    transposed: bool
+    prelude: str
+
+
+LIBRARIES = {
+    "numpy": Library(
+        "import math\n\nimport numpy as np",
+        "np.ndarray",
+        False,
+        """    generator = np.random.default_rng(seed)
+
+    def normal(std: float, *shape: int) -> np.ndarray:
+        return std * generator.standard_normal(shape)
+""",
+    ),
+    "torch": Library(
+        "import math\n\nimport torch",
+        "torch.Tensor",
+        True,
+        """    generator = torch.Generator().manual_seed(seed)
+
+    def normal(std: float, *shape: int) -> torch.Tensor:
+        return std * torch.randn(shape, generator=generator)
+""",
+    ),
+    "jax": Library(
+        "import math\n\nimport jax",
+        "jax.Array",
+        False,
+        """    key = jax.random.key(seed)
+
+    def normal(std: float, *shape: int) -> jax.Array:
+        nonlocal key
+        key, own = jax.random.split(key)
+        return std * jax.random.normal(own, shape)
+""",
+    ),
+}
+TEMPLATE = '''"""Weights at initialisation, derived by varlaw.
+
+{layout}
+"""
+
+{imports}
+
+
+def initialise(
+{arguments}
+) -> tuple[dict[str, {array}], dict[str, float]]:
+    """Arrays by name, and scales: a x + b F(x) of residual blocks, scale W x."""
+{prelude}
+    weights: dict[str, {array}] = {{}}
+    scales: dict[str, float] = {{}}
+{body}
+    return weights, scales
+'''
+
+
+class _Code(PythonCodePrinter):
+    """Formulas in Python with math, whole numbers as they are."""
+
+    def _print_Float(self, expr: Float) -> str:
+        return repr(float(expr))
+
+
+@dataclass
+class _Writer:
+    """The lines of code for a block: for each array a comment with its formula, and its draw."""
+
+    library: Library
+    lines: list[str] = field(default_factory=list)
+    names: dict[str, str] = field(default_factory=dict)
+    sizes: set[str] = field(default_factory=set)
+    depth: int = 0
+
+    @singledispatchmethod
+    def add(self, block: Block, path: str) -> None:
+        """The code of a block; none without weights. Raises BlockError where it is not known."""
+        if has_parts(block) or in_layer.dispatch(type(block)) is not in_layer.dispatch(Block):
+            raise BlockError(f"no initialisation is written for {type(block).__name__}")
+
+    @add.register
+    def _(self, block: Sequential, path: str) -> None:
+        for number, part in enumerate(block.parts):
+            self.add(part, _joined(path, str(number)))
+
+    @add.register
+    def _(self, block: Linear, path: str) -> None:
+        self.matrix(_joined(path, "weight"), block.var, block.fan_in, block.fan_out)
+        self.scaled(path, "scale", block.scale)
+        if block.bias != 0:
+            self.array(_joined(path, "bias"), block.bias, block.fan_out)
+
+    @add.register
+    def _(self, block: Conv, path: str) -> None:
+        if not isinstance(block.dims, Integer):
+            raise BlockError("code for a convolution needs the number of its directions")
+        channels = [block.channels_out, block.channels_in]
+        if isinstance(block, ConvTransposed):
+            channels.reverse()
+        shape = channels[0], channels[1] / block.groups
+        window = [block.window.kernel] * int(block.dims)
+        self.array(_joined(path, "weight"), block.var, *shape, *window)
+        if block.bias != 0:
+            self.array(_joined(path, "bias"), block.bias, block.channels_out)
+
+    @add.register
+    def _(self, block: Experts, path: str) -> None:
+        raise BlockError("no initialisation is written for a mixture of experts")
+
+    @add.register
+    def _(self, block: Embedding, path: str) -> None:
+        rows = Symbol("vocabulary", positive=True)
+        self.array(_joined(path, "weight"), block.var, rows, block.width)
+        self.scaled(path, "scale", block.scale)
+
+    @add.register
+    def _(self, block: Attention, path: str) -> None:
+        for name in ("query", "key", "value", "out"):
+            variance = getattr(block, name)
+            self.matrix(_joined(path, name), variance, block.width, block.width)
+
+    @add.register
+    def _(self, block: Residual, path: str) -> None:
+        self.scaled(path, "a", block.a)
+        self.scaled(path, "b", block.b)
+        self.add(block.branch, _joined(path, "branch"))
+
+    @add.register
+    def _(self, block: Parallel, path: str) -> None:
+        for number, branch in enumerate(block.branches):
+            self.add(branch, _joined(path, f"branch{number}"))
+
+    @add.register
+    def _(self, block: Gate, path: str) -> None:
+        self.add(block.left, _joined(path, "left"))
+        self.add(block.right, _joined(path, "right"))
+
+    @add.register
+    def _(self, block: Repeat, path: str) -> None:
+        index, before = f"layer{self.depth or ''}", len(self.lines)
+        self._line(f"for {index} in range({self._size(block.depth)}):")
+        self.depth += 1
+        self.add(block.block, _joined(path, f"{{{index}}}"))
+        self.depth -= 1
+        if len(self.lines) == before + 1:
+            del self.lines[before]
+
+    def scaled(self, path: str, name: str, scale: Expr) -> None:
+        """A multiplier, unless it is 1."""
+        if scale != ONE:
+            self._line(f"scales[{_key(_joined(path, name))}] = {self._code(scale)}")
+
+    def matrix(self, name: str, variance: Expr, fan_in: Expr, fan_out: Expr) -> None:
+        """A matrix of weights, whose shape is as the library has it."""
+        shape = (fan_out, fan_in) if self.library.transposed else (fan_in, fan_out)
+        self.array(name, variance, *shape)
+
+    def array(self, name: str, variance: Expr, *shape: Expr) -> None:
+        """One array; its formula is printed from an expression whose names were looked at."""
+        root = sqrt(variance)
+        plain = root.is_Rational
+        std = self._code(root) if plain else f"math.sqrt({self._code(variance)})"
+        given = ", ".join([std, *map(self._size, shape)])
+        self._line(f"# std {typed(root) if plain else f'sqrt({typed(variance)})'}")
+        line = f"weights[{_key(name)}] = normal({given})"
+        if 4 * (self.depth + 1) + len(line) <= COLUMNS:
+            self._line(line)
+            return
+        self._line(line.partition("(")[0] + "(")
+        self._line(f"    {given}")
+        self._line(")")
+
+    def _line(self, text: str) -> None:
+        self.lines.append("    " * (self.depth + 1) + text)
+
+    def _size(self, value: Expr) -> str:
+        """A whole number as Python; an expression with a division is rounded."""
+        printed = self._code(value)
+        self.sizes |= {self.names[str(s.name)] for s in value.free_symbols}
+        return f"round({printed})" if "/" in printed or "." in printed else printed
+
+    def _code(self, value: Expr) -> str:
+        """A formula as Python. Raises BlockError for a name or a function that it cannot have."""
+        if any(not isinstance(call, FUNCTIONS) for call in value.atoms(Function)):
+            raise BlockError(f"no code is written for {typed(value)}")
+        for symbol in sorted(value.free_symbols, key=str):
+            self._identifier(str(symbol.name))
+        renamed = {s: Symbol(self.names[str(s.name)], positive=True) for s in value.free_symbols}
+        printed = str(_Code().doprint(value.xreplace(renamed)))
+        return re.sub(r"(?<!\*)\*(?!\*)|/", lambda sign: f" {sign[0]} ", printed)
+
+    def _identifier(self, name: str) -> None:
+        """Give a name an identifier that means nothing else in the code."""
+        if not NAME.fullmatch(name):
+            raise BlockError(f"{name!r} is not a name for code")
+        found = name
+        ours = keyword.iskeyword(name) or name in OURS or hasattr(builtins, name)
+        if name not in self.names:
+            if ours or name.startswith("layer"):
+                found += "_"
+            while found in self.names.values():
+                found += "_"
+            self.names[name] = found
+
+
+def initialisation(block: Block, library: str) -> str:
+    """Code of a library ("numpy", "torch", "jax") that draws the weights of a block.
+
+    It is one function, of the names that have no values, which returns arrays by name (matrices as
+    (fan_in, fan_out), for torch as (fan_out, fan_in)) with normal entries of mean 0 and the
+    standard deviations of the block, and the multipliers of layers and residual blocks. Raises
+    BlockError for a block, or a formula, that no code is written for.
+    """
+    writer = _Writer(LIBRARIES[library])
+    writer.add(block, "")
+    if not any("normal(" in line for line in writer.lines):
+        raise BlockError("there are no weights to draw")
+    kinds = {name: "int" if name in writer.sizes else "float" for name in writer.names.values()}
+    arguments = [f"{name}: {kind}" for name, kind in sorted(kinds.items())]
+    library_ = writer.library
+    layout = "(fan_in, fan_out): y = x @ weight + bias"
+    code = TEMPLATE.format(
+        layout=f"Matrices are {'(fan_out, fan_in)' if library_.transposed else layout}.",
+        imports=library_.imports,
+        array=library_.array,
+        arguments="\n".join(f"    {one}," for one in [*arguments, "seed: int = 0"]),
+        prelude=library_.prelude,
+        body="\n".join(writer.lines),
+    )
+    if len(code) > LONGEST:
+        raise BlockError(f"the code has {len(code)} characters; at most {LONGEST}")
+    return code if "math." in code else code.replace("import math\n\n", "")
+
+
+def _joined(path: str, name: str) -> str:
+    return f"{path}.{name}" if path else name
+
+
+def _key(name: str) -> str:
+    return f'f"{name}"' if "{" in name else f'"{name}"'

@@ -1,0 +1,112 @@
+"""The code that `varlaw explore --emit` writes, run: shapes, variances, scales; and its names.
+
+Variances are within 6 standard errors of those asked for, sqrt(2/n) of n normal entries.
+"""
+
+import ast
+import importlib.util
+import runpy
+import subprocess
+import sys
+from math import sqrt
+
+import numpy as np
+import pytest
+from sympy import Symbol
+
+import varlaw as vl
+from varlaw.symbolic.blocks.state import BlockError
+
+STACK = (
+    "linear(m, d, var=1/m) >> repeat(residual(layernorm >> linear(d, 4*d, var=v, bias=1/9) >> relu"
+    " >> linear(4*d, d, var=lambda/(4*d)), 1, 1/sqrt(L)), L) >> linear(d, d/2, var=1/16)"
+)
+SIZES = {"m": 90, "d": 60, "L": 3, "v": 0.5, "lambda_": 2.0}
+EXPECTED = {  # shape as (fan_in, fan_out), and variance
+    "0.weight": ((90, 60), 1 / 90),
+    "1.0.branch.1.weight": ((60, 240), 0.5),
+    "1.2.branch.1.bias": ((240,), 1 / 9),
+    "1.2.branch.3.weight": ((240, 60), 2 / 240),
+    "2.weight": ((60, 30), 1 / 16),
+}
+
+
+def made(code, folder, **sizes):
+    (folder / "made.py").write_text(code, encoding="utf-8")
+    return runpy.run_path(str(folder / "made.py"))["initialise"](**sizes)
+
+
+@pytest.mark.parametrize("library", ["numpy", "torch"])
+def test_weights(library, tmp_path):
+    if library == "torch" and importlib.util.find_spec("torch") is None:
+        pytest.skip("torch is not installed")
+    code = vl.explore(STACK).initialisation(library)
+    weights, scales = made(code, tmp_path, **SIZES, seed=1)
+    assert len(weights) == 1 + 3 * 3 + 1
+    for name, (shape, variance) in EXPECTED.items():
+        array = np.asarray(weights[name], dtype=float)
+        assert (array.shape if library == "numpy" else array.shape[::-1]) == shape
+        assert abs((array**2).mean() / variance - 1) < 6 * sqrt(2 / array.size)
+        assert abs((array**2).mean() / (3 * variance) - 1) > 6 * sqrt(2 / array.size)
+    assert scales == {f"1.{layer}.b": pytest.approx(1 / sqrt(3)) for layer in range(3)}
+
+
+def test_the_solution_is_put_in(varlaw):
+    code = varlaw("explore", "linear(m, n, var=v) >> relu", "--solve", "v", "--emit", "torch").out
+    assert "# std sqrt(2/m)" in code
+    assert "math.sqrt(2 / m), n, m)" in code
+    both = ["--solve", "v", "--emit", "numpy", "--keep", "arithmetic"]
+    assert "sqrt(4/(m + n))" in varlaw("explore", "linear(m, n, var=v) >> relu", *both).out
+
+
+def test_multipliers_and_windows(tmp_path):
+    """A layer's scale is not in its weights."""
+    text = "linear(m, n, var=1, scale=1/sqrt(m)) >> relu"
+    weights, scales = made(vl.explore(text).initialisation(), tmp_path, m=100, n=100)
+    assert scales == {"0.scale": pytest.approx(0.1)}
+    assert abs((weights["0.weight"] ** 2).mean() - 1) < 6 * sqrt(2 / 10_000)
+    conv = "conv(c, 2*c, 3, var=2/(9*c), padding=1, groups=2, size=8) >> relu"
+    weights, _ = made(vl.explore(conv).initialisation(), tmp_path, c=16)
+    assert weights["0.weight"].shape == (32, 8, 3, 3)
+    assert abs((weights["0.weight"] ** 2).mean() * 72 - 1) < 6 * sqrt(2 / 2304)
+
+
+def test_jax_is_valid_python():
+    ast.parse(vl.explore(STACK).initialisation("jax"))
+
+
+@pytest.mark.parametrize("library", ["numpy", "torch", "jax"])
+def test_formatted(library, tmp_path):
+    ruff = importlib.util.find_spec("ruff")
+    if ruff is None:
+        pytest.skip("ruff is not installed")
+    file = tmp_path / "made.py"
+    file.write_text(vl.explore(STACK).initialisation(library), encoding="utf-8")
+    for command in (["format", "--check"], ["check", "--select", "E,F,I,UP"]):
+        run = [sys.executable, "-m", "ruff", *command, "--isolated", str(file)]
+        found = subprocess.run(run, capture_output=True, text=True, check=False)
+        assert found.returncode == 0, found.stdout
+
+
+@pytest.mark.parametrize(
+    "name", ["x\nimport os", "__import__('os')", "a b", "a'", "1a", "x.y", "é"]
+)
+def test_no_name_gets_into_the_code_unlooked_at(name):
+    block = vl.blocks.linear(4, 4, var=Symbol(name, positive=True))
+    with pytest.raises(BlockError, match="not a name for code"):
+        vl.explore(block).initialisation()
+
+
+@pytest.mark.parametrize("name", ["lambda", "math", "np", "seed", "weights", "print", "layer"])
+def test_names_that_mean_something_are_changed(name, tmp_path):
+    block = vl.blocks.repeat(vl.blocks.linear(50, 50, var=Symbol(name, positive=True)), 2)
+    weights, _ = made(vl.explore(block).initialisation(), tmp_path, **{f"{name}_": 4.0})
+    assert abs((weights["1.weight"] ** 2).mean() / 4 - 1) < 6 * sqrt(2 / 2500)
+
+
+@pytest.mark.parametrize(
+    ("blocks", "message"),
+    [("relu", "no weights"), ("linear(4, 4, var=E[tanh(x)^2 | x ~ N(0, 1)])", "no code")],
+)
+def test_refused(varlaw, blocks, message):
+    assert message in varlaw("explore", blocks, "--emit", "numpy").refused()
