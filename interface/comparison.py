@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from varlaw.exploration import shown
 from varlaw.explored import Exploration
 from varlaw.symbolic.language_text import typed
 from varlaw.table import Cell, Table
@@ -23,8 +24,8 @@ class Comparison:
             (
                 name,
                 *_growth(found, "forward"),
-                typed(found.forward.second_moment),
-                typed(found.backward.second_moment) if found.backward else f"({found.why})",
+                shown(found.forward.second_moment),
+                shown(found.backward.second_moment) if found.backward else f"({found.why})",
                 *(_growth(found, "backward") if found.backward else ("",)),
                 "; ".join(
                     f"{keep}: {found.unknown} = {typed(value)}"

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from varlaw.checks.blocks.verdicts import Judged
 
 BITS = 64
+LONGEST = 1000  # characters of a formula in text
 PHASE = ("chi", "q", "limit", "rate", "length")
 STABLE = {True: "stable", False: "not stable", None: "stability not known"}
 
@@ -176,11 +177,11 @@ def _decimal(value: Expr) -> float | None:
 
 def text(found: Exploration) -> str:
     """Forward, backward, depth, what was solved and what was measured."""
-    lines = [f"forward   {_side(found.forward.second_moment)}"]
+    lines = [f"forward   {shown(found.forward.second_moment)}"]
     if found.forward.mean != 0:
-        lines.append(f"  mean    {typed(found.forward.mean)} ({found.forward.mean_regime})")
+        lines.append(f"  mean    {shown(found.forward.mean)} ({found.forward.mean_regime})")
     if found.forward.product is not None:
-        lines.append(f"  correlation  {typed(found.forward.correlation)}")
+        lines.append(f"  correlation  {shown(found.forward.correlation)}")
     if found.depth is not None:
         lines.append(f"  growth  {found.depth.forward}")
         lines += [
@@ -193,7 +194,7 @@ def text(found: Exploration) -> str:
     if found.backward is None:
         lines.append(f"backward  not known: {found.why}")
     else:
-        lines.append(f"backward  {_side(found.backward.second_moment)}")
+        lines.append(f"backward  {shown(found.backward.second_moment)}")
         if found.depth is not None:
             lines.append(f"  growth  {found.depth.backward}")
         lines.append(f"  regime  {found.backward.regime}")
@@ -225,9 +226,14 @@ def _depth_lines(depth: Depth) -> list[str]:
     return lines
 
 
-def _side(value: Expr) -> str:
+def shown(value: Expr) -> str:
+    """An expression with its value where it has one; only the value of a very long expression."""
     decimal = None if value.is_Rational else _decimal(value)
-    return typed(value) if decimal is None else f"{typed(value)} = {decimal:.10g}"
+    formula = typed(value)
+    if len(formula) > LONGEST:
+        told = f"a formula of {len(formula)} characters, which --json shows"
+        return told if decimal is None else f"{decimal:.10g} ({told})"
+    return formula if decimal is None else f"{formula} = {decimal:.10g}"
 
 
 def record(found: Exploration) -> Mapping[str, Any]:

@@ -20,6 +20,7 @@ from varlaw.symbolic.blocks.experts import Experts
 from varlaw.symbolic.blocks.linear import Embedding, Linear
 from varlaw.symbolic.blocks.repeat import Repeat
 from varlaw.symbolic.blocks.residual import Gate, Parallel, Residual
+from varlaw.symbolic.blocks.shift import Shift
 from varlaw.symbolic.blocks.state import ONE, BlockError
 from varlaw.symbolic.blocks.walk import has_parts
 from varlaw.symbolic.blocks.weights import in_layer
@@ -112,6 +113,7 @@ class _Writer:
     names: dict[str, str] = field(default_factory=dict)
     sizes: set[str] = field(default_factory=set)
     depth: int = 0
+    width: Expr | None = None
 
     @singledispatchmethod
     def add(self, block: Block, path: str) -> None:
@@ -130,6 +132,7 @@ class _Writer:
         self.scaled(path, "scale", block.scale)
         if block.bias != 0:
             self.array(_joined(path, "bias"), block.bias, block.fan_out)
+        self.width = block.fan_out
 
     @add.register
     def _(self, block: Conv, path: str) -> None:
@@ -153,12 +156,30 @@ class _Writer:
         rows = Symbol("vocabulary", positive=True)
         self.array(_joined(path, "weight"), block.var, rows, block.width)
         self.scaled(path, "scale", block.scale)
+        self.width = block.width
+
+    @add.register
+    def _(self, block: Shift, path: str) -> None:
+        if self.width is None:
+            raise BlockError("code for a shift needs a layer before it, to know the width")
+        rows = Symbol("positions", positive=True)
+        self.array(_joined(path, "weight"), block.var, rows, self.width)
 
     @add.register
     def _(self, block: Attention, path: str) -> None:
-        for name in ("query", "key", "value", "out"):
-            variance = getattr(block, name)
-            self.matrix(_joined(path, name), variance, block.width, block.width)
+        width, queries = block.width, block.heads * block.head_width
+        keys = block.kv_heads * block.head_width
+        shapes = {
+            "query": (width, queries),
+            "key": (width, keys),
+            "value": (width, keys),
+            "out": (queries, width),
+        }
+        for name, (fan_in, fan_out) in shapes.items():
+            self.matrix(_joined(path, name), getattr(block, name), fan_in, fan_out)
+            if (bias := getattr(block, f"{name}_bias")) != 0:
+                self.array(_joined(path, f"{name}_bias"), bias, fan_out)
+        self.width = width
 
     @add.register
     def _(self, block: Residual, path: str) -> None:

@@ -209,6 +209,9 @@ class _Walk:
             return (-1) ** (n + 1) * arb(n).fac() * arb(n + 1).zeta(self.value(e.args[1]))
         if isinstance(e, harmonic) and len(e.args) == 1:
             return (self.value(e.args[0]) + 1).digamma() + arb.const_euler()
+        if isinstance(e, harmonic) and e.args[1].is_Integer and e.args[1] > 1:
+            order = arb(int(e.args[1]))
+            return order.zeta() - order.zeta(self.value(e.args[0]) + 1)
         if e.free_symbols:
             raise NoEnclosure(f"no ball arithmetic is known for {e.func.__name__}")
         return ball(e)

@@ -1,15 +1,18 @@
 """Recurrences of one value in depth: closed forms, growth, fixed points."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from math import prod
 
-from sympy import Expr, Integer, Poly, Symbol, gamma, together
+from sympy import Expr, Integer, Poly, Rational, Symbol, gamma, together
 from sympy.polys.polyerrors import PolynomialError
 
 from varlaw.symbolic.blocks.state import ONE, ZERO, tidy
 from varlaw.symbolic.language_text import typed
 
 MOST_FACTORS = 8
+POINTS = (Rational(3, 2), Integer(2), Rational(5, 2))
+SURE = 30  # digits
 
 
 @dataclass(frozen=True)
@@ -54,9 +57,11 @@ class Recurrence:
     variable: Symbol
     first: Expr
 
-    @property
+    @cached_property
     def linear(self) -> tuple[Expr, Expr] | None:
-        """A and B of u -> A u + B."""
+        """A and B of u -> A u + B; None where the step is not linear."""
+        if self._bends:
+            return None
         slope = tidy(self.step.diff(self.variable))
         if self.variable not in slope.free_symbols:
             return slope, tidy(self.step.subs(self.variable, 0))
@@ -68,6 +73,17 @@ class Recurrence:
             return None
         a, b = (polynomial.coeff_monomial(self.variable**k) for k in (1, 0))
         return tidy(a), tidy(b)
+
+    @property
+    def _bends(self) -> bool:
+        """Whether three points of the step lie on no line, with numbers for other names."""
+        others = sorted(self.step.free_symbols - {self.variable}, key=str)
+        at = {s: Integer(k) if s.is_integer else Rational(k, 7) for k, s in enumerate(others, 5)}
+        points = [self.step.xreplace({**at, self.variable: q}).evalf(SURE) for q in POINTS]
+        if not all(p.is_Float for p in points):
+            return False
+        low, mid, high = points
+        return bool(abs(low - 2 * mid + high) > abs(mid) / 10 ** (SURE // 2))
 
     def after(self, count: Expr) -> Expr | None:
         """The value after `count` >= 1 steps; None where no closed form is known."""

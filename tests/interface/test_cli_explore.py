@@ -108,3 +108,14 @@ def test_measured(varlaw):
 )
 def test_refused(varlaw, arguments, message):
     assert message in varlaw("explore", *arguments).refused()
+
+
+def test_a_very_long_formula_is_its_value_in_text(varlaw):
+    """Layers of attention have formulas of thousands of characters in closed form."""
+    layer = "prenorm(attention(8, 9, value=1/8, out=1/8, query=1/8, key=1/8, causal=1)) >> prenorm("
+    text = f"repeat({layer}linear(8, 16, var=1/8) >> gelu >> linear(16, 8, var=1/16)), 3)"
+    given = ("explore", text, "--second-moment", "1", "--correlation", "1/2")
+    told, record = varlaw(*given).out, json.loads(varlaw(*given, "--json").out)
+    assert max(map(len, told.splitlines())) < 1100
+    assert f"backward  {record['backward']['value']:.10g} (a formula of " in told
+    assert len(record["backward"]["second_moment"]) > 1000

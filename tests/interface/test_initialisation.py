@@ -71,6 +71,28 @@ def test_multipliers_and_windows(tmp_path):
     assert abs((weights["0.weight"] ** 2).mean() * 72 - 1) < 6 * sqrt(2 / 2304)
 
 
+def test_heads_and_positions(tmp_path):
+    """Matrices of attention have the shapes of its heads, and positions the width of the stream."""
+    text = (
+        "embedding(d, var=1/50^2) >> shift(1/100^2) >> prenorm(attention(d, T, heads=6, kv_heads=2,"
+        " head_width=8, value=1/d, out=1/48, query=1/d, key=1/d, out_bias=1/9))"
+    )
+    code = vl.explore(text, correlation="1/2").initialisation()
+    weights, _ = made(code, tmp_path, d=40, positions=16, vocabulary=100)
+    shapes = {name.removeprefix("2.branch.1."): array.shape for name, array in weights.items()}
+    assert shapes == {
+        "0.weight": (100, 40),
+        "1.weight": (16, 40),
+        "query": (40, 48),
+        "key": (40, 16),
+        "value": (40, 16),
+        "out": (48, 40),
+        "out_bias": (40,),
+    }
+    with pytest.raises(BlockError, match="width"):
+        vl.explore("shift(1) >> linear(m, n, var=1)").initialisation()
+
+
 def test_jax_is_valid_python():
     ast.parse(vl.explore(STACK).initialisation("jax"))
 

@@ -4,10 +4,13 @@ import math
 
 import numpy as np
 import pytest
-from sympy import Rational, Symbol, simplify
+from flint import arb, ctx, fmpq
+from sympy import Integer, Rational, Symbol, harmonic, simplify
 
 from varlaw.symbolic.blocks.block import start
+from varlaw.symbolic.blocks.enclosed import enclosure
 from varlaw.symbolic.blocks.reader import read_block
+from varlaw.symbolic.blocks.recurrence import Recurrence
 from varlaw.symbolic.blocks.state import ONE, Approximation, Gradient
 
 L, q0, r0, T = (Symbol(name, positive=True) for name in ("L", "q0", "r0", "T"))
@@ -90,3 +93,19 @@ def test_each_number_says_what_it_rests_on():
     after = read_block("linear(m, n, var=v) >> relu >> linear(n, m, var=v)").forward(start(1))
     assert (after.regime, after.mean_regime) == ({sign}, set())
     assert read_block("linear(m, n, var=v) >> gelu >> layernorm").forward(start(1)).regime == set()
+
+
+@pytest.mark.parametrize("order", [(), (2,), (3,)])
+def test_balls_of_harmonic_numbers(order):
+    exact = sum(fmpq(1, k ** sum(order or (1,))) for k in range(1, 41))
+    found = enclosure(harmonic(Integer(40), *order, evaluate=False), {})
+    with ctx.workprec(200):  # a ball for the fraction that is far smaller
+        assert found.contains(arb(exact))
+        assert not found.contains(arb(exact + fmpq(1, 10**9)))
+
+
+def test_a_step_that_bends_is_seen_at_numbers():
+    """A long rational step is not brought to one fraction to see that it is not linear."""
+    q, b = Symbol("q", positive=True), Symbol("b", positive=True)
+    assert Recurrence(b * q / (q + b), q, ONE).linear is None
+    assert Recurrence(b**2 * q / (1 + b) + 1 / b, q, ONE).linear == (b**2 / (1 + b), 1 / b)
