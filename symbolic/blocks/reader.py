@@ -29,6 +29,7 @@ from varlaw.symbolic.blocks.residual import (
     pre_norm,
     sandwich,
 )
+from varlaw.symbolic.blocks.resnet import resnet
 from varlaw.symbolic.blocks.scaled import deep_norm, fixup, re_zero, skip_init
 from varlaw.symbolic.blocks.shift import Shift
 from varlaw.symbolic.blocks.softmax import Softmax
@@ -73,6 +74,7 @@ MAKERS: dict[str, Callable[..., Block]] = {
     "repeat": Repeat,
     "shift": Shift,
     "mlp": mlp,
+    "resnet": resnet,
     "gpt2": gpt2,
     "bert": bert,
     "t5": t5,
