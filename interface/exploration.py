@@ -12,6 +12,8 @@ from varlaw.explored import Exploration
 from varlaw.symbolic.blocks.block import Block, Sequential, start
 from varlaw.symbolic.blocks.depth import Depth, depth
 from varlaw.symbolic.blocks.enclosed import accurate, enclosure
+from varlaw.symbolic.blocks.finite import Scatter
+from varlaw.symbolic.blocks.finite import scatter as seeds
 from varlaw.symbolic.blocks.reader import read_block
 from varlaw.symbolic.blocks.recurrence import Growth
 from varlaw.symbolic.blocks.repeat import Repeat
@@ -54,6 +56,7 @@ def explore(
     second_moment: Text = "q0",
     correlation: Text | None = None,
     solve: str | None = None,
+    scatter: bool = False,
     measure: bool = False,
     **measuring: Any,
 ) -> Exploration:
@@ -63,7 +66,9 @@ def explore(
     of its names. The input has Gaussian features of mean 0 and this `second_moment` (E[x^2] of one
     feature); with a `correlation` that of a feature for two inputs, or tokens, is followed.
     `solve` is the name of a parameter, for which the values are found that keep second moments.
-    With `measure` the blocks are simulated too, with options as of `Exploration.measure`.
+    With `scatter` it is found how the second moment of one input scatters between seeds, at finite
+    width, of linear layers and activations. With `measure` the blocks are simulated too, with
+    options as of `Exploration.measure`.
 
     Raises ValueError (BlockError, ReadingError) for what cannot be read or is not covered; what is
     not covered backward is told in `why` of the answer.
@@ -85,11 +90,12 @@ def explore(
     solved = _solved(block, solve, state) if solve else {}
     bounds = _bounds(block, solve, state) if solve else {}
     made = _losses(block, solve, state) if solve else {}
+    between = seeds(block, state.second_moment) if scatter else None
     measured = _measured(block, state, measuring) if measure else {}
     if bounds and all(isinstance(value, str) for value in solved.values()):
         solved = {}
     return Exploration(
-        block, state, out, gradient, why, deep, solve, solved, bounds, made, measured
+        block, state, out, gradient, why, deep, solve, solved, bounds, made, between, measured
     )
 
 
@@ -207,8 +213,20 @@ def text(found: Exploration) -> str:
         f"bounded in depth, {side}: {found.unknown} >= {typed(value)}"
         for side, value in found.bounds.items()
     ]
+    if found.scatter is not None:
+        lines += _scatter_lines(found.scatter)
     lines += [f"measured, {name}: {one}" for name, one in found.measured.items()]
     return "\n".join(lines)
+
+
+def _scatter_lines(found: Scatter) -> list[str]:
+    order = "exact" if found.exact else "to order 1/width"
+    return [
+        f"between seeds  mean {shown(found.mean)} ({order})",
+        f"  relative variance  {shown(found.relative_variance)} ({order})",
+        f"  std of the logarithm  {shown(found.log_std)} (to order 1/width)",
+        f"  typical value  {shown(found.typical)} (to order 1/width)",
+    ]
 
 
 def _depth_lines(depth: Depth) -> list[str]:
@@ -228,8 +246,11 @@ def _depth_lines(depth: Depth) -> list[str]:
 
 def shown(value: Expr) -> str:
     """An expression with its value where it has one; only the value of a very long expression."""
-    decimal = None if value.is_Rational else _decimal(value)
     formula = typed(value)
+    if value.is_Float:
+        return f"{float(value):.10g}"
+    plain = value.is_Rational and len(formula) <= len("1/1234567890")
+    decimal = None if plain else _decimal(value)
     if len(formula) > LONGEST:
         told = f"a formula of {len(formula)} characters, which --json shows"
         return told if decimal is None else f"{decimal:.10g} ({told})"
@@ -271,10 +292,20 @@ def record(found: Exploration) -> Mapping[str, Any]:
             "bounded": {side: _text(found.bounds.get(side)) for side in ("forward", "backward")},
             "losses": {keep: typed(loss) for keep, loss in found.losses.items()},
         },
+        "scatter": None if found.scatter is None else _scatter_record(found.scatter),
         "measured": {
             side: None if (one := found.measured.get(side)) is None else one.record()
             for side in ("forward", "product", "backward")
         },
+    }
+
+
+def _scatter_record(found: Scatter) -> Mapping[str, Any]:
+    names = ("mean", "relative_variance", "log_std", "typical")
+    return {
+        **{name: typed(getattr(found, name)) for name in names},
+        "values": {name: _decimal(getattr(found, name)) for name in names},
+        "exact": found.exact,
     }
 
 

@@ -8,6 +8,7 @@ from sympy import Expr
 
 from varlaw.symbolic.blocks.block import Block
 from varlaw.symbolic.blocks.depth import Depth
+from varlaw.symbolic.blocks.finite import Scatter
 from varlaw.symbolic.blocks.recurrence import Growth
 from varlaw.symbolic.blocks.state import BlockError, Gradient, Regime, State
 from varlaw.symbolic.blocks.written import with_values
@@ -27,6 +28,7 @@ class Exploration:
     parameter `unknown` that keep second moments ("forward", "backward", and the "arithmetic" and
     "geometric" mean of both), or why there is none; `measured` what a simulation found. `bounds`
     are the least exponents of the depth that keep a side bounded, `losses` what means make least.
+    `scatter` is how the second moment of one input differs between seeds, where it was asked for.
     """
 
     block: Block
@@ -39,6 +41,7 @@ class Exploration:
     solved: Mapping[str, Expr | str]
     bounds: Mapping[str, Expr]
     losses: Mapping[str, Expr]
+    scatter: Scatter | None
     measured: "Mapping[str, Judged]"
 
     @property

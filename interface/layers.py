@@ -49,10 +49,12 @@ def answer(
         raise click.UsageError(str(error)) from error
 
 
-def show(blocks: str, form: str, *, whole: bool, solve: str | None, **options: Any) -> None:
+def show(
+    blocks: str, form: str, *, whole: bool, solve: str | None, scatter: bool, **options: Any
+) -> None:
     """Print the table, or the record."""
-    if solve is not None:
-        raise click.UsageError("--layers does not go with --solve")
+    if solve is not None or scatter:
+        raise click.UsageError("--layers does not go with --solve or --scatter")
     if options["gradients"] and not (whole and options["measure"]):
         raise click.UsageError("--gradients goes with --layers --measure")
     found = answer(blocks, **options)

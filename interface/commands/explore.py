@@ -42,6 +42,11 @@ from varlaw.console import Exit, between, formats, pairs, say, say_json, width, 
     metavar="NAME",
     help="Find the value of a name that keeps second moments forward, backward, or both.",
 )
+@click.option(
+    "--scatter",
+    is_flag=True,
+    help="How the second moment scatters from seed to seed, of linear layers and activations.",
+)
 @click.option("--measure", is_flag=True, help="Verdicts by simulation; all names need values.")
 @click.option(
     "--tolerance",
@@ -65,7 +70,7 @@ from varlaw.console import Exit, between, formats, pairs, say, say_json, width, 
     "--budget",
     type=float,
     callback=at_least_one,
-    default=3e8,
+    default="3e8",
     show_default=True,
     metavar="NUMBER",
     help="Random numbers of a simulation.",

@@ -119,3 +119,16 @@ def test_a_very_long_formula_is_its_value_in_text(varlaw):
     assert max(map(len, told.splitlines())) < 1100
     assert f"backward  {record['backward']['value']:.10g} (a formula of " in told
     assert len(record["backward"]["second_moment"]) > 1000
+
+
+def test_scatter_between_seeds(varlaw):
+    """Var[q]/E[q]^2 = (1 + 5/n)^2 - 1 behind two layers with ReLU (Hanin and Rolnick 2018)."""
+    layer = "linear(n, n, var=2/n) >> relu"
+    blocks = f"{layer} >> {layer}"
+    assert "relative variance  10/n + 25/n^2 (exact)" in varlaw("explore", blocks, "--scatter").out
+    found = json.loads(varlaw("explore", blocks, "--scatter", "--set", "n=20", "--json").out)
+    assert found["scatter"]["values"]["relative_variance"] == pytest.approx(1.25**2 - 1)
+    assert found["scatter"]["exact"]
+    assert json.loads(varlaw("explore", blocks, "--json").out)["scatter"] is None
+    assert "only" in varlaw("explore", f"prenorm({blocks})", "--scatter").refused()
+    assert "--scatter" in varlaw("explore", "gpt2(small)", "--layers", "--scatter").refused()
