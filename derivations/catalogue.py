@@ -234,6 +234,11 @@ def entries() -> dict[str, Entry]:
     return {name: entry for name, (_, entry) in found.items()}
 
 
+def names() -> tuple[str, ...]:
+    """The names of all laws, in the order of their files."""
+    return tuple(entries())
+
+
 def _decorated() -> Iterator[tuple[str, Entry]]:
     """Module and entry of every law: only the decorators are parsed, not the derivations."""
     for module, text in _sources():

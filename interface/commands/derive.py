@@ -35,13 +35,13 @@ def derive(law: str | None, everything: bool, output: str | None, **options: Any
     if everything is bool(law):
         raise click.UsageError("give a law or --all, and not both")
     from varlaw import documents
-    from varlaw.derivations.catalogue import entries
+    from varlaw.derivations.catalogue import names
 
     latex = options["standalone"] or options["fragment"] or options["label"]
     usual = documents.form_of(output, "latex" if latex else "text")
     form = "bib" if options["bib"] else options["form"] or usual
     wanted = documents.Wanted(form, options["rename"], _latex_options(form, options))
-    found = [found_law(name) for name in (entries() if law is None else [law])]
+    found = [found_law(name) for name in (names() if law is None else [law])]
     if everything and output not in (None, "-") and form != "bib":
         documents.write_each(found, wanted, output)
     else:

@@ -84,7 +84,7 @@ def test_no_class_of_growth_where_the_rate_depends_on_the_depth(varlaw):
 
 def test_measured(varlaw):
     found = answer(varlaw, "linear(m, 6, var=1/m) >> relu", "--set", "m=5", "--measure",
-                   "--second-moment", "1")["measured"]  # fmt: skip
+                   "--second-moment", "1", "--tolerance", "0.2")["measured"]  # fmt: skip
     for side, claimed in (("forward", 0.5), ("backward", 0.6)):
         assert found[side]["claimed"] == pytest.approx(claimed)
         assert abs(found[side]["estimate"] - claimed) < 6 * found[side]["error"]

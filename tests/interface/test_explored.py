@@ -54,7 +54,7 @@ def test_json_is_json():
 
 
 def test_measured_with_values():
-    measured = vl.explore("linear(m, 6, var=1/m) >> relu").measure({"m": 5, "q0": 1})
+    measured = vl.explore("linear(m, 6, var=1/m) >> relu").measure({"m": 5, "q0": 1}, tolerance=0.2)
     one = measured["forward"]
     assert one.claimed == 0.5
     assert abs(one.estimate - 0.5) < 6 * one.error
