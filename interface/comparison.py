@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from varlaw.exploration import shown
 from varlaw.explored import Exploration
+from varlaw.explored_forms import shown
 from varlaw.symbolic.language_text import typed
 from varlaw.table import Cell, Table
 

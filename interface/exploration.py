@@ -11,27 +11,17 @@ from sympy import Expr
 from varlaw.explored import Exploration
 from varlaw.symbolic.blocks.block import Block, Sequential, start
 from varlaw.symbolic.blocks.depth import Depth, depth
-from varlaw.symbolic.blocks.enclosed import accurate, enclosure
-from varlaw.symbolic.blocks.finite import Scatter
 from varlaw.symbolic.blocks.finite import scatter as seeds
 from varlaw.symbolic.blocks.reader import read_block
-from varlaw.symbolic.blocks.recurrence import Growth
 from varlaw.symbolic.blocks.repeat import Repeat
 from varlaw.symbolic.blocks.solve import KEEPS, bounded_from, losses
 from varlaw.symbolic.blocks.solve import solve as solved_for
 from varlaw.symbolic.blocks.state import ONE, BlockError, Gradient, State
 from varlaw.symbolic.blocks.written import with_values
-from varlaw.symbolic.gaussian.decimals import Enclosed
 from varlaw.symbolic.language import Text, read
-from varlaw.symbolic.language_text import typed
 
 if TYPE_CHECKING:
     from varlaw.checks.blocks.verdicts import Judged
-
-BITS = 64
-LONGEST = 1000  # characters of a formula in text
-PHASE = ("chi", "q", "limit", "rate", "length")
-STABLE = {True: "stable", False: "not stable", None: "stability not known"}
 
 
 def answer(blocks: str, *, name: str = "", **options: Any) -> Exploration:
@@ -171,184 +161,3 @@ def _measured(block: Block, state: State, measuring: Mapping[str, Any]) -> "dict
     from varlaw.checks.blocks.verdicts import verdicts
 
     return verdicts(block, state, **measuring)
-
-
-def _decimal(value: Expr) -> float | None:
-    """The number that an expression is; None where it has names."""
-    if value.free_symbols:
-        return None
-    found = accurate(lambda: enclosure(value, {}), BITS)
-    return None if found is None else float(found.mid())
-
-
-def text(found: Exploration) -> str:
-    """Forward, backward, depth, what was solved and what was measured."""
-    lines = [f"forward   {shown(found.forward.second_moment)}"]
-    if found.forward.mean != 0:
-        lines.append(f"  mean    {shown(found.forward.mean)} ({found.forward.mean_regime})")
-    if found.forward.product is not None:
-        lines.append(f"  correlation  {shown(found.forward.correlation)}")
-    if found.depth is not None:
-        lines.append(f"  growth  {found.depth.forward}")
-        lines += [
-            f"  fixed point  {p.value.digits}, slope {_digits(p.slope)}, {STABLE[p.stable]}"
-            for p in (found.depth.points.found if found.depth.points else [])
-        ]
-    lines.append(f"  regime  {found.forward.regime}")
-    if found.depth is not None:
-        lines += _depth_lines(found.depth)
-    if found.backward is None:
-        lines.append(f"backward  not known: {found.why}")
-    else:
-        lines.append(f"backward  {shown(found.backward.second_moment)}")
-        if found.depth is not None:
-            lines.append(f"  growth  {found.depth.backward}")
-        lines.append(f"  regime  {found.backward.regime}")
-    for keep, value in found.solved.items():
-        told = value if isinstance(value, str) else f"{found.unknown} = {typed(value)}"
-        if not isinstance(value, str) and keep in found.losses:
-            told += f", the least mean of {typed(found.losses[keep])} of both ratios r"
-        lines.append(f"solved, {keep}: {told}")
-    lines += [
-        f"bounded in depth, {side}: {found.unknown} >= {typed(value)}"
-        for side, value in found.bounds.items()
-    ]
-    if found.scatter is not None:
-        lines += _scatter_lines(found.scatter)
-    lines += [f"measured, {name}: {one}" for name, one in found.measured.items()]
-    return "\n".join(lines)
-
-
-def _scatter_lines(found: Scatter) -> list[str]:
-    order = "exact" if found.exact else "to order 1/width"
-    return [
-        f"between seeds  mean {shown(found.mean)} ({order})",
-        f"  relative variance  {shown(found.relative_variance)} ({order})",
-        f"  std of the logarithm  {shown(found.log_std)} (to order 1/width)",
-        f"  typical value  {shown(found.typical)} (to order 1/width)",
-    ]
-
-
-def _depth_lines(depth: Depth) -> list[str]:
-    """Correlation, phases, and what there is by layer, where it is known."""
-    lines = []
-    if depth.correlation.kind:
-        lines.append(f"  correlation in depth  {depth.correlation}")
-    for phase in depth.phases:
-        known = {key: value for key in PHASE if (value := getattr(phase, key)) is not None}
-        told = ", ".join(f"{key} {typed(value)}" for key, value in known.items())
-        lines.append(f"  phase  {phase.name or 'not known'}: {told}")
-    for name in ("ratio", "share"):
-        if (value := getattr(depth, name)) is not None:
-            lines.append(f"  {name} after l layers  {typed(value)}")
-    return lines
-
-
-def shown(value: Expr) -> str:
-    """An expression with its value where it has one; only the value of a very long expression."""
-    formula = typed(value)
-    if value.is_Float:
-        return f"{float(value):.10g}"
-    plain = value.is_Rational and len(formula) <= len("1/1234567890")
-    decimal = None if plain else _decimal(value)
-    if len(formula) > LONGEST:
-        told = f"a formula of {len(formula)} characters, which --json shows"
-        return told if decimal is None else f"{decimal:.10g} ({told})"
-    return formula if decimal is None else f"{formula} = {decimal:.10g}"
-
-
-def record(found: Exploration) -> Mapping[str, Any]:
-    """The answer as a record; `backward` holds `null` where it is not known."""
-    out, gradient, deep = found.forward, found.backward, found.depth
-    return {
-        "schema": "varlaw.explore",
-        "version": 1,
-        "forward": {
-            "second_moment": typed(out.second_moment),
-            "value": _decimal(out.second_moment),
-            "mean": typed(out.mean),
-            "correlation": None if out.product is None else typed(out.correlation),
-            **_growth(deep.forward if deep else None),
-            "fixed_points": [
-                {"value": p.value.digits, "slope": _digits(p.slope), "stable": p.stable}
-                for p in (deep.points.found if deep and deep.points else [])
-            ],
-            "fixed_points_complete": deep.points.complete if deep and deep.points else None,
-            "regime": str(out.regime),
-            "regimes": _regimes(out),
-        },
-        "backward": {
-            "second_moment": None if gradient is None else typed(gradient.second_moment),
-            "value": None if gradient is None else _decimal(gradient.second_moment),
-            **_growth(deep.backward if deep and gradient else None),
-            "regime": None if gradient is None else str(gradient.regime),
-            "regimes": None if gradient is None else _regimes(gradient),
-            "why": found.why,
-        },
-        "depth": None if deep is None else _depth_record(deep),
-        "solved": {
-            "name": found.unknown,
-            **{keep: _solution(found.solved.get(keep)) for keep in KEEPS},
-            "bounded": {side: _text(found.bounds.get(side)) for side in ("forward", "backward")},
-            "losses": {keep: typed(loss) for keep, loss in found.losses.items()},
-        },
-        "scatter": None if found.scatter is None else _scatter_record(found.scatter),
-        "measured": {
-            side: None if (one := found.measured.get(side)) is None else one.record()
-            for side in ("forward", "product", "backward")
-        },
-    }
-
-
-def _scatter_record(found: Scatter) -> Mapping[str, Any]:
-    names = ("mean", "relative_variance", "log_std", "typical")
-    return {
-        **{name: typed(getattr(found, name)) for name in names},
-        "values": {name: _decimal(getattr(found, name)) for name in names},
-        "exact": found.exact,
-    }
-
-
-def _solution(value: Expr | str | None) -> str | None:
-    return typed(value) if isinstance(value, Expr) else None
-
-
-def _digits(value: Enclosed | None) -> str | None:
-    return None if value is None else value.digits
-
-
-def _growth(growth: Growth | None) -> dict[str, str | None]:
-    """The class of growth with its rate and limit; null without depth, or where not known."""
-    if growth is None:
-        return {"growth": None, "rate": None, "limit": None, "asymptotic": None}
-    return {
-        "growth": growth.kind or None,
-        "rate": None if growth.rate is None else typed(growth.rate),
-        "limit": None if growth.limit is None else typed(growth.limit),
-        "asymptotic": None if growth.asymptotic is None else typed(growth.asymptotic),
-    }
-
-
-def _regimes(flow: State | Gradient) -> dict[str, str | None]:
-    """What each number rests on; null for one that is not followed."""
-    return {
-        name: None if getattr(flow, name) is None else str(regime)
-        for name, regime in flow.regimes.items()
-    }
-
-
-def _depth_record(depth: Depth) -> dict[str, Any]:
-    """Correlation, phases, and what there is by layer."""
-    return {
-        "correlation": _growth(depth.correlation),
-        "phases": [
-            {"phase": phase.name or None, **{key: _text(getattr(phase, key)) for key in PHASE}}
-            for phase in depth.phases
-        ],
-        "ratio": _text(depth.ratio),
-        "share": _text(depth.share),
-    }
-
-
-def _text(value: Expr | None) -> str | None:
-    return None if value is None else typed(value)

@@ -6,8 +6,9 @@ from pathlib import Path
 import click
 
 from varlaw.console import Exit
-from varlaw.exploration import is_file, text
+from varlaw.exploration import is_file
 from varlaw.explored import Exploration
+from varlaw.explored_forms import text
 from varlaw.symbolic.blocks.derivation import Derivation
 from varlaw.symbolic.blocks.state import BlockError
 from varlaw.symbolic.blocks.written import written

@@ -123,12 +123,12 @@ class Exploration:
 
     def to_json(self) -> Mapping[str, Any]:
         """The record that `varlaw explore --json` prints."""
-        from varlaw.exploration import record
+        from varlaw.explored_forms import record
 
         return record(self)
 
     def __str__(self) -> str:
-        from varlaw.exploration import text
+        from varlaw.explored_forms import text
 
         return text(self)
 

@@ -158,7 +158,7 @@ def explore(
     if emit:
         say(documents.code(found, emit, keep))
     elif form == "json":
-        say_json(exploration.record(found))
+        say_json(found.to_json())
     else:
         say(documents.document(found, form))
     return documents.exit_code(found)

@@ -8,7 +8,7 @@ import pytest
 from sympy import Rational, Symbol
 
 import varlaw as vl
-from varlaw.exploration import record
+from varlaw.explored_forms import record
 from varlaw.symbolic.blocks.state import BlockError
 
 d, L, q0 = (Symbol(name, positive=True) for name in ("d", "L", "q0"))
