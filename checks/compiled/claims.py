@@ -10,6 +10,7 @@ from varlaw.checks.compiled.models import Unmeasurable, replaced
 from varlaw.checks.compiled.slopes import with_slopes
 from varlaw.derivations.catalogue import Law
 from varlaw.symbolic.arrays import RandomArray, arrays_in, names_tuple
+from varlaw.symbolic.assumptions import Kind
 from varlaw.symbolic.derivation import Derivation, sign_of
 from varlaw.symbolic.sequences import Term
 from varlaw.symbolic.strategy import normal_form
@@ -61,6 +62,8 @@ def claim_of(subject: Law | Derivation | Expr, keep: frozenset[str] = frozenset(
     statement = subject.statement
     if not opened(chain.start).atoms(*HEADS):
         raise Unmeasurable("it does not start from an expectation of anything random")
+    if any(a.kind is Kind.SUMS_TO_ONE for a in chain.assumptions):
+        raise Unmeasurable("weights that sum to 1 are not drawn")
     number = next((k for k, s in enumerate(chain.steps) if s.on_equations), len(chain.steps))
     found = Derivation(chain.start, chain.steps[:number])
     if sign_of(found.statement) != "=":

@@ -420,3 +420,10 @@ def test_a_declared_moment_is_not_measured() -> None:
 def test_arrays_with_properties_that_no_model_knows_are_refused() -> None:
     with pytest.raises(Unmeasurable, match="no model of w with orthonormal rows"):
         compiled("orthogonal-isometry")
+
+
+def test_weights_that_sum_to_one_are_not_drawn() -> None:
+    """Independent weights would not do: they give another second moment of attention's output."""
+    with pytest.raises(Unmeasurable, match="sum to 1"):
+        compiled("attention-output-correlated")
+    assert experiment_on("attention-output-correlated", {}) is None
