@@ -108,7 +108,7 @@ class _Code(PythonCodePrinter):
 class _Writer:
     """The lines of code for a block: for each array a comment with its formula, and its draw."""
 
-    library: Library
+    target: Library
     lines: list[str] = field(default_factory=list)
     names: dict[str, str] = field(default_factory=dict)
     sizes: set[str] = field(default_factory=set)
@@ -214,7 +214,7 @@ class _Writer:
 
     def matrix(self, name: str, variance: Expr, fan_in: Expr, fan_out: Expr) -> None:
         """A matrix of weights, whose shape is as the library has it."""
-        shape = (fan_out, fan_in) if self.library.transposed else (fan_in, fan_out)
+        shape = (fan_out, fan_in) if self.target.transposed else (fan_in, fan_out)
         self.array(name, variance, *shape)
 
     def array(self, name: str, variance: Expr, *shape: Expr) -> None:
@@ -279,14 +279,14 @@ def initialisation(block: Block, library: str) -> str:
         raise BlockError("there are no weights to draw")
     kinds = {name: "int" if name in writer.sizes else "float" for name in writer.names.values()}
     arguments = [f"{name}: {kind}" for name, kind in sorted(kinds.items())]
-    library_ = writer.library
+    target = writer.target
     layout = "(fan_in, fan_out): y = x @ weight + bias"
     code = TEMPLATE.format(
-        layout=f"Matrices are {'(fan_out, fan_in)' if library_.transposed else layout}.",
-        imports=library_.imports,
-        array=library_.array,
+        layout=f"Matrices are {'(fan_out, fan_in)' if target.transposed else layout}.",
+        imports=target.imports,
+        array=target.array,
         arguments="\n".join(f"    {one}," for one in [*arguments, "seed: int = 0"]),
-        prelude=library_.prelude,
+        prelude=target.prelude,
         body="\n".join(writer.lines),
     )
     if len(code) > LONGEST:
