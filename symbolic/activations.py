@@ -1,5 +1,6 @@
 """The table of activations, with what is known of each. A row is a class; see `Activation`."""
 
+from functools import lru_cache
 from typing import Any
 
 from sympy import Expr, Integer, Rational, erf, exp, log, oo, pi, sqrt, tanh
@@ -177,6 +178,7 @@ class selu(Activation):
         return (-oo, scale * alpha * (exp(z) - 1)), (Integer(0), scale * z)
 
 
+@lru_cache(maxsize=1)
 def selu_constants() -> tuple[Expr, Expr]:
     """SELU's alpha = 1.67326... and lambda = 1.05070... in closed form."""
     tail, far = (1 - erf(1 / sqrt(2))) / 2, (1 - erf(sqrt(2))) / 2  # Phi(-1), Phi(-2)

@@ -43,6 +43,7 @@ from varlaw.symbolic.language_limits import (
     real,
 )
 from varlaw.symbolic.names import suggestion
+from varlaw.symbolic.slopes import slope
 from varlaw.symbolic.terms import indicator
 
 
@@ -84,9 +85,9 @@ class Called:
         if self.make is sign:
             return Integer(0)  # almost everywhere
         t = Dummy("t", real=True)
-        first = sign(t) if self.make is Abs else self.make(t).diff(t)
-        slope = Integer(0) if self.make is Abs and primes > 1 else first.diff(t, primes - 1)
-        return slope.subs(t, arguments[0])
+        first = sign(t) if self.make is Abs else slope(self.make(t), t)
+        last = Integer(0) if self.make is Abs and primes > 1 else slope(first, t, primes - 1)
+        return last.xreplace({t: arguments[0]})
 
 
 @dataclass(frozen=True)
@@ -113,8 +114,8 @@ class CalledActivation(Called):
             below, above = ("<", ">=") if position in self.kind.from_above else ("<=", ">")
             sides[-1] *= holds(z - start, below if rests else "<")
             sides.append(holds(z - start, above if rests else ">"))
-        slopes = [value.diff(t, primes).subs(t, z) for _, value in parts]
-        return Add(*(slope * side for slope, side in zip(slopes, sides, strict=True)))
+        slopes = [slope(value, t, primes).xreplace({t: z}) for _, value in parts]
+        return Add(*(part * side for part, side in zip(slopes, sides, strict=True)))
 
 
 def function_named(name: str) -> Called:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from itertools import chain
 
 from sympy import (
+    Add,
     ComplexRootOf,
     Expr,
     I,
@@ -123,7 +124,7 @@ def _converges(shape: Shape, lower: Expr, upper: Expr, mean: Expr, variance: Exp
     Raises NotClosed where that is not known.
     """
     precision = 1 / variance - 2 * shape.quadratic
-    if precision.is_positive or (lower.is_finite and upper.is_finite):
+    if _is_positive(precision) or (lower.is_finite and upper.is_finite):
         return True
     if precision.is_negative:
         return False
@@ -141,22 +142,30 @@ def _converges(shape: Shape, lower: Expr, upper: Expr, mean: Expr, variance: Exp
 def _integral(shape: Shape, lower: Expr, upper: Expr, mean: Expr, variance: Expr) -> Expr:
     """E of one term on an interval, by completing the square."""
     precision = 1 / variance - 2 * shape.quadratic
-    if not precision.is_positive:
+    if not _is_positive(precision):
         if precision.expand().is_zero:
             return _without_square(shape, lower, upper, mean, variance)
         raise NotClosed("no closed form is known with such a growth between two points")
-    v = 1 / precision
-    m = (
-        (v * (mean / variance + shape.linear)).expand()
-        if v.is_number
-        else v * (mean / variance + shape.linear)
-    )
-    scale = sqrt(v / variance) * exp((m**2 / v - mean**2 / variance).expand() / 2)
+    widening = 1 - 2 * shape.quadratic * variance if shape.quadratic != 0 else Integer(1)
+    v = variance / widening
+    m, square = Integer(0), Integer(0)  # not as products with 0: see `_height`
+    tilt = mean / variance + shape.linear if mean != 0 else shape.linear
+    if tilt != 0:
+        m = (v * tilt).expand() if v.is_number else v * tilt
+        square = m**2 / v
+    if mean != 0:
+        square -= mean**2 / variance
+    scale = exp(square.expand() / 2) / sqrt(widening)
     if m.has(I) and (lower, upper) != (-oo, oo):
         raise NotClosed("a wave on a part of the line")
     if shape.side:
         return scale * _one_sided(shape, lower, upper, m, v)
     return scale * Normal(m, v, lower, upper).moment(shape.power, shape.erfs)
+
+
+def _is_positive(e: Expr) -> bool:
+    """As SymPy knows, but faster for a sum of positive terms."""
+    return all(part.is_positive for part in Add.make_args(e)) or bool(e.is_positive)
 
 
 def _without_square(shape: Shape, lower: Expr, upper: Expr, mean: Expr, variance: Expr) -> Expr:
@@ -227,21 +236,22 @@ class Normal:
 
     def _lowered(self, n: int, erfs: tuple[Affine, ...], memory: dict) -> Expr:  # type: ignore[type-arg]
         """X^n by Stein's lemma applied to X^(n-1) Prod erf."""
-        total = self.m * self._moment(n - 1, erfs, memory)
+        total = self.m * self._moment(n - 1, erfs, memory) if self.m != 0 else Integer(0)
         if n > 1:
             total += (n - 1) * self.v * self._moment(n - 2, erfs, memory)
         for k, (alpha, beta) in enumerate(erfs):
             others = erfs[:k] + erfs[k + 1 :]
-            shape = Shape(n - 1, -(alpha**2), -2 * alpha * beta, others)
+            linear = -2 * alpha * beta if beta != 0 else beta
+            shape = Shape(n - 1, -(alpha**2), linear, others)
             inner = _integral(shape, self.lower, self.upper, self.m, self.v)
-            total += self.v * 2 * alpha / sqrt(pi) * exp(-(beta**2)) * inner
-        return total - self.v * (
-            self._edge(self.upper, n - 1, erfs) - self._edge(self.lower, n - 1, erfs)
-        )
+            if inner != 0:
+                total += self.v * 2 * alpha / sqrt(pi) * exp(-(beta**2)) * inner
+        edges = self._edge(self.upper, n - 1, erfs) - self._edge(self.lower, n - 1, erfs)
+        return total - self.v * edges if edges != 0 else total
 
     def _edge(self, point: Expr, n: int, erfs: tuple[Affine, ...]) -> Expr:
         """x^n phi(x) Prod erf at an end of the interval."""
-        if point in (oo, -oo):
+        if point in (oo, -oo) or (point == 0 and n > 0):
             return Integer(0)
         density = exp(-((point - self.m) ** 2) / (2 * self.v)) / sqrt(2 * pi * self.v)
         value = density * point**n
@@ -254,15 +264,22 @@ class Normal:
         if not erfs:
             return self._below(self.upper) - self._below(self.lower)
         if len(erfs) == 1 and self.whole:
-            ((alpha, beta),) = erfs
-            return erf((alpha * self.m + beta) / sqrt(1 + 2 * alpha**2 * self.v))
+            return erf(self._height(*erfs[0]))
         if len(erfs) == 1:
             return self._erf_below(self.upper, erfs[0]) - self._erf_below(self.lower, erfs[0])
         if len(erfs) == 2 and self.whole:
             return self._two(*erfs)
-        if self.whole and len(erfs) % 2 and all(alpha * self.m + beta == 0 for alpha, beta in erfs):
+        if self.whole and len(erfs) % 2 and all(self._height(*e) == 0 for e in erfs):
             return Integer(0)
         raise NotClosed("more error functions than closed forms are known for")
+
+    def _spread(self, alpha: Expr) -> Expr:
+        return sqrt(1 + 2 * alpha**2 * self.v)
+
+    def _height(self, alpha: Expr, beta: Expr) -> Expr:
+        """(alpha m + beta)/spread; to multiply by 0 takes SymPy long: it asks if all is finite."""
+        centre = alpha * self.m + beta if self.m != 0 else beta
+        return centre / self._spread(alpha) if centre != 0 else centre
 
     def _below(self, point: Expr) -> Expr:
         """P(X < point)."""
@@ -277,20 +294,19 @@ class Normal:
         alpha, beta = factor
         if point == -oo:
             return Integer(0)
-        spread = sqrt(1 + 2 * alpha**2 * self.v)
-        height = ROOT2 * (alpha * self.m + beta) / spread
+        height = ROOT2 * self._height(alpha, beta)
         if point == oo:
             return erf(height / ROOT2)
-        edge, rho = (point - self.m) / sqrt(self.v), -ROOT2 * alpha * sqrt(self.v) / spread
+        edge, rho = (
+            (point - self.m) / sqrt(self.v),
+            -ROOT2 * alpha * sqrt(self.v) / self._spread(alpha),
+        )
         return 2 * phi2(edge, height, rho) - self._below(point)
 
     def _two(self, first: Affine, second: Affine) -> Expr:
         """E[erf erf] on the whole line, by the bivariate normal distribution function."""
-        spreads = [sqrt(1 + 2 * a**2 * self.v) for a, _ in (first, second)]
-        h, k = (
-            ROOT2 * (a * self.m + b) / s for (a, b), s in zip((first, second), spreads, strict=True)
-        )
-        rho = 2 * first[0] * second[0] * self.v / (spreads[0] * spreads[1])
+        h, k = (ROOT2 * self._height(*factor) for factor in (first, second))
+        rho = 2 * first[0] * second[0] * self.v / (self._spread(first[0]) * self._spread(second[0]))
         return 4 * phi2(h, k, rho) - _phi2_margins(h, k)
 
 
@@ -303,7 +319,9 @@ def phi2(h: Expr, k: Expr, rho: Expr) -> Expr:
     """P(X < h, Y < k) of standard normals with correlation rho; elementary where h = k = 0."""
     h, k = (Integer(0) if value.is_zero else value for value in (h, k))
     if h == 0 and k == 0:
-        return Integer(1) / 4 + asin(rho) / (2 * pi)
+        minus, size = (-1, -rho) if rho.could_extract_minus_sign() else (1, rho)
+        angle = asin(size, evaluate=not size.free_symbols)  # else it is asked, slowly, if it is 0
+        return Integer(1) / 4 + minus * angle / (2 * pi)
     if rho.is_zero:
         return (1 + erf(h / ROOT2)) * (1 + erf(k / ROOT2)) / 4
     return Phi2(*sorted((h, k), key=str), rho)

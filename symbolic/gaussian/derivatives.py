@@ -11,6 +11,7 @@ from sympy import Add, Expr, Symbol, oo
 from varlaw.symbolic.gaussian.balls import NoEnclosure, ball
 from varlaw.symbolic.gaussian.moment import Moment, moment
 from varlaw.symbolic.gaussian.pieces import NotClosed, pieces_of
+from varlaw.symbolic.slopes import slope
 from varlaw.symbolic.terms import indicator
 
 INFINITE = "infinite: the function jumps"
@@ -23,12 +24,12 @@ def derivative(f: Expr, x: Symbol) -> Expr:
     """
     slopes = []
     for piece in pieces_of(f, x):
-        slope = piece.expression.diff(x)
+        part = slope(piece.expression, x)
         if piece.lower != -oo:
-            slope *= indicator(x - piece.lower, ">")
+            part *= indicator(x - piece.lower, ">")
         if piece.upper != oo:
-            slope *= indicator(piece.upper - x, ">")
-        slopes.append(slope)
+            part *= indicator(piece.upper - x, ">")
+        slopes.append(part)
     return Add(*slopes)
 
 

@@ -28,8 +28,8 @@ def half_line_mean(piece: Piece, x: Symbol, mean: Expr, variance: Expr) -> Expr:
     """E[f(Z); Z on the piece] for Z ~ N(mean, variance), f rational, the piece a half line there.
 
     By partial fractions. Int_0^oo e^(-y^2/(2 v))/(y + c) dy is the Goodwin-Staton integral
-    e^(-z^2) (pi erfi(z) - Ei(z^2))/2 at z = c/sqrt(2 v) (DLMF 7.5.13), whose derivatives by c are
-    those of the higher powers. Raises NotClosed for any other function or piece.
+    e^(-z^2) (pi erfi(z) - Ei(z^2))/2 at z = c/sqrt(2 v) (DLMF 7.5.13), from which those of higher
+    powers follow by parts. Raises NotClosed for any other function or piece.
     """
     f, side = piece.expression, 1 if piece.upper == oo else -1
     near, far = (piece.lower, piece.upper) if side > 0 else (piece.upper, piece.lower)
@@ -67,12 +67,11 @@ def _pole(base: Expr, exponent: Expr, y: Symbol, v: Expr) -> Expr:
     slope = base.diff(y)
     if slope.has(y) or slope == 0 or not (exponent.is_Integer and exponent < 0):
         raise NotClosed(f"no closed form is known with {base**exponent}")
-    distance = base.subs(y, 0) / slope
-    if not distance.is_positive:
+    c = base.subs(y, 0) / slope
+    if not c.is_positive:
         raise NotClosed(f"no closed form is known where {base} may be zero")
-    c = Dummy("c", positive=True)
     z = c / sqrt(2 * v)
-    value = exp(-(z**2)) * (pi * erfi(z) - Ei(z**2)) / 2
-    for k in range(1, int(-exponent)):
-        value = -value.diff(c) / k
-    return slope**exponent * value.expand().subs(c, distance) / sqrt(2 * pi * v)
+    lower, value = sqrt(pi * v / 2), exp(-(z**2)) * (pi * erfi(z) - Ei(z**2)) / 2
+    for k in range(1, int(-exponent)):  # by parts, I_k being that of (y + c)^-k e^(-y^2/(2 v))
+        lower, value = value, ((c**-k - (lower - c * value) / v) / k).expand()
+    return slope**exponent * value.expand() / sqrt(2 * pi * v)

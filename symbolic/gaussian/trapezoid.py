@@ -30,6 +30,9 @@ MOST_BOXES = 4_000
 MANY_BITS = 600  # from where on a strip is looked for even if it must be verified on balls
 DEEPEST = 14
 SLACK = 10  # bits that the error may be larger than aimed at
+LOOSE = (
+    16  # how much a bound may be above a value: its logarithm counts, next to dozens or hundreds
+)
 
 
 class NotSuited(Exception):
@@ -136,7 +139,7 @@ def grid(at: Line, bits: int, factor: arb, widest: float = 1.0) -> Grid:
 
 def mass(at: Line, margin: float = 1.0) -> arb:
     """A bound on the integral of |f| times the decay along the top, by intervals cut as needed."""
-    fine = arb(exp(min(max(at.sampled(), -700), 700)) / 50)  # only steers the cutting
+    fine = arb(exp(min(max(at.sampled(), -700), 700)) / 8)  # only steers the cutting
     left, right = at.left - margin, at.right + margin
     count = max(1, ceil(right - left))
     width = (right - left) / count
@@ -150,7 +153,7 @@ def mass(at: Line, margin: float = 1.0) -> arb:
         share = at.fade(max(0.0, abs(middle) - half)) * (2 * half)
         part = at.size(arb(middle, half), at.height) * share
         if part <= fine or (
-            part.is_finite() and part <= 4 * share * at.size(arb(middle), at.height)
+            part.is_finite() and part <= LOOSE * share * at.size(arb(middle), at.height)
         ):
             total += part
         elif depth < DEEPEST:
