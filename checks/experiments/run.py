@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from varlaw.checks.compiled.backends import Backend
 from varlaw.checks.experiments.measuring import Task, measure_trial
-from varlaw.checks.experiments.registry import Experiment, experiments
+from varlaw.checks.experiments.registry import Experiment, experiment_of, experiments
 from varlaw.checks.journal import Journal
 from varlaw.checks.report import Measurement
 from varlaw.checks.statistics import BUDGET, Verdict, share
@@ -72,6 +72,7 @@ def plan(laws: Iterable[str], settings: Settings) -> list[Task]:
             settings.seed,
             settings.budget,
             backend,
+            module="" if backend else e.module,
         )
         for e, backend, values in made
         for weights in e.weights
@@ -94,7 +95,7 @@ def find(task: Task) -> Experiment:
         made = experiment_on(task.law, dict(task.values), task.backend)
         assert made is not None
         return made
-    return next(e for e in experiments() if (e.law, e.quantity) == (task.law, task.quantity))
+    return experiment_of(task.law, task.quantity, task.module)
 
 
 def measure(task: Task, law: Law | None = None, journal: Journal | None = None) -> Measurement:
