@@ -73,8 +73,6 @@ def claim_of(subject: Law | Derivation | Expr, keep: frozenset[str] = frozenset(
     required, settled, whole = None, dict[str, Expr](), list[Expr]()
 
     def claim(end: Expr, known: Mapping[str, Expr]) -> Claim:
-        if start == end:
-            raise Unmeasurable(f"no step says what {text} is")
         return Claim(*_named_terms(start, end, whole), known, text, tuple(whole))
 
     for step in chain.steps[number:]:

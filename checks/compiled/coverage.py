@@ -42,6 +42,8 @@ def experiment_on(
     """
     law = catalogue.find(name)
     claim = claim_of(law, frozenset(overrides))
+    if claim.start == claim.end:
+        raise Unmeasurable(f"no step says what {claim.text} is")
     if _declared(claim.start):
         raise Unmeasurable(f"{claim.text} is declared: samples would only repeat it")
     means, values = function_of_means(claim.start), values_for(claim, {})
