@@ -4,6 +4,7 @@ import math
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from multiprocessing import get_context
+from random import Random
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from sympy import Rational, S
 from tampered import Tampered
 
 from varlaw.checks.experiments import (
+    Settings,
     Task,
     experiments,
     measure,
@@ -176,6 +178,13 @@ def test_a_factor_of_five_percent_is_refuted(name: str) -> None:
     fine = {"tolerance": 0.01} if name == "depth-he-drift" else {}  # its unit is larger than it
     found = measure(task(name, budget=1 << 32, **fine), Tampered(name, Rational(21, 20)))
     assert found.verdict is Verdict.REFUTED, found
+
+
+@pytest.mark.parametrize("name", Random(3).sample(sorted(set(catalogue.entries()) - ZERO), 10))
+def test_three_percent_are_refuted_at_the_default_tolerance(name: str) -> None:
+    for planned in plan([name], Settings()):
+        found = measure(planned, Tampered(name, Rational(103, 100)))
+        assert found.verdict is Verdict.REFUTED, found
 
 
 @pytest.mark.parametrize("name", sorted(ZERO))
