@@ -22,6 +22,8 @@ CHOICES = (  # values of symbols, tried in turn until both sides can be computed
     (Rational(9, 25), Rational(16, 25), Rational(25, 169)),  # v and 1 - v are squares
 )
 
+ENOUGH = 160_000  # outcomes gone through, after which no further model is tried
+
 
 def counter_example(
     assumption: Assumption | None, start: Expr, end: Expr, arrays: Mapping[str, RandomArray]
@@ -56,7 +58,7 @@ def _values(
         s for s in start.free_symbols | end.free_symbols if isinstance(s, Symbol)
     } | _declared_symbols(arrays)
     least = max((int(k) for e in start.atoms(Entry) for k in e.indices if k.is_Integer), default=1)
-    covered = False
+    covered, spent = False, 0
     for world in chain.from_iterable(
         worlds(arrays, assumption, free - set(dims), dims, values)
         for values in CHOICES
@@ -65,18 +67,22 @@ def _values(
         if any(size < least for size in world.sizes.values()):
             continue
         for indices in places:
+            found = Enumerator(world, indices, memory)
             try:
                 if not (assumption and assumption.kind is Kind.NO_ATOM) and not _without_atoms(
                     start, world, indices, memory
                 ):
                     continue
-                found = Enumerator(world, indices, memory)
                 left, right = found.exact(start), found.exact(end)
                 if not left.has(nan) and not right.has(nan):  # 0/0 says nothing
                     covered = True
                     yield world, indices, left, right
             except NotCovered:
                 continue
+            finally:
+                spent += found.outcomes
+        if spent > ENOUGH:
+            return
 
 
 @lru_cache(maxsize=4)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from flint import fmpq
-from sympy import Add, Basic, Dummy, Expr, Integer, Mul, Pow, Rational, Symbol, nan, zoo
+from sympy import Add, Basic, Expr, Integer, Mul, Pow, Rational, Symbol, nan, prime, zoo
 
 from varlaw.checks.algebra import opened
 from varlaw.checks.moments import NotCovered, Writer
@@ -41,11 +41,12 @@ class Enumerator:
         self.world = world
         self.memory = {} if memory is None else memory
         self.at: dict[Basic, int] = {**world.sizes, **(indices or {})}
-        self.outside: dict[Any, Dummy] = {}
+        self.outside: dict[Any, Rational] = {}
+        self.outcomes = 0  # gone through so far
         self._writer = Writer({})
 
     def exact(self, e: Expr, at: dict[Basic, int] | None = None) -> Expr:
-        """The value: a SymPy number, with a symbol for each entry outside expectations."""
+        """The value: a SymPy number, where entries outside of expectations take some value each."""
         at = self.at if at is None else at
         match e:
             case Expectation():
@@ -88,14 +89,21 @@ class Enumerator:
                     raise NotCovered(f"{e} has no value")
                 return value
 
-    def _placeholder(self, key: Any) -> Dummy:
-        return self.outside.setdefault(key, Dummy(str(key), positive=True))
+    def _placeholder(self, key: Any) -> Rational:
+        return self.outside.setdefault(key, Rational(prime(len(self.outside) + 2), 4))
 
     def covariance(self, x: Expr, y: Expr, at: dict[Basic, int]) -> fmpq:
         return self.mean(x * y, at) - self.mean(x, at) * self.mean(y, at)
 
     def mean(self, inside: Expr, at: dict[Basic, int]) -> fmpq:
-        """E of a function of entries; kept, since models differ in few of their arrays."""
+        """E of a function of entries, term by term; kept, since models differ in few arrays."""
+        match inside:
+            case Add():
+                return sum((self.mean(term, at) for term in inside.args), fmpq(0))
+            case IndexSum():
+                choices = self._writer._choices(inside, at)
+                means = (self.mean(inside.summand, {**at, **v}) * w for w, v in choices)
+                return sum(means, fmpq(0))
         names, symbols = _ingredients(inside)
         recipes, known = self.world.recipes, self.world.symbols
         key = (
@@ -123,6 +131,7 @@ class Enumerator:
             count *= size
         if count > MAX_OUTCOMES:
             raise NotCovered(f"{count} outcomes (at most {MAX_OUTCOMES})")
+        self.outcomes += count
         grid = np.array(list(product(*(range(size) for size in sizes))), dtype=int).reshape(
             count, len(sizes)
         )

@@ -290,3 +290,44 @@ def lora() -> Derivation:
         .by("kronecker", array="a")
         .by("collapse identical count")
     )
+
+
+@law(
+    name="lora-rank",
+    family="scaling",
+    title="LoRA scaled by 1/sqrt(r): the first step of B moves the output as much at any rank",
+    regime="at the first step of SGD, in expectation over A; exactly at finite rank",
+    sources=("kalajdzievski2023", "hu2022"),
+    usual=("x: zero mean",),
+    symbols=(
+        "a: the weights A of the adapter's first map, random, of second moment s",
+        "b: the weights B of its second map, all 0",
+        "c: the factor of the adapter",
+        "r: the rank",
+        "q: the second moment of the input x",
+    ),
+    note="A step -eta p on the output y moves it by -eta p times the sum of the squared slopes.",
+    pitfalls=(
+        (
+            "alpha/r makes a learning rate fit for any rank",
+            "the sum over the rank and the square of the factor leave 1/r of the movement; "
+            "alpha/sqrt(r) keeps it",
+            "at rank 64 with alpha/r a 64th of the movement at rank 1",
+        ),
+    ),
+)
+def lora_rank() -> Derivation:
+    x = random_array("x", second_moment=q, independent=False)
+    a = random_array("a", mean=0, second_moment=s)
+    b = random_array("b", mean=0, second_moment=0)
+    h = named("h", Sum(x[k] * a[k, j], (k, 1, d)), j)
+    y = named("y", x[i] + scale * Sum(h * b[j, i], (j, 1, r)), i)
+    index = indices("l")
+    return (
+        derive(Expectation(Sum(Slope(y, b[index, i]) ** 2, (index, 1, r))))
+        .by("chain-rule unfold expand linearity independence")
+        .by("kronecker", array="a")
+        .by("collapse identical count")
+        .by("require", equals=d * q * s, because="as much as at rank 1, unscaled")
+        .by("solve", unknown=scale)
+    )

@@ -3,6 +3,8 @@
 from sympy import Symbol
 
 from varlaw.derivations.catalogue import law
+from varlaw.derivations.sampling import a as half
+from varlaw.derivations.sampling import uniform_variance
 from varlaw.symbolic.declarations import (
     dimensions,
     indices,
@@ -15,7 +17,7 @@ from varlaw.symbolic.terms import Expectation, Sum, Variance
 
 m, n, B = dimensions("m n B")
 i, j = indices("i j")
-p, q, v, r, s2, b2 = positive("p q v r s2 b2")
+p, q, v, r, s2, b2, step = positive("p q v r s2 b2 Delta")
 mu, nu = (Symbol(name, real=True) for name in ("mu", "nu"))
 
 
@@ -200,4 +202,70 @@ def sample_mean() -> Derivation:
     a = named("a", Sum(w[i], (i, 1, n)) / n)
     return derive(Variance(a)).by(
         "moments unfold expand linearity constants coincidence independence identical count algebra"
+    )
+
+
+@law(
+    name="rounding-noise",
+    family="sampling",
+    title="Weights rounded to steps of Delta add noise of variance m q Delta^2/12 to an output",
+    regime="rounding errors uniform and independent of one another and of the inputs, as for fine "
+    "steps; exactly at finite width",
+    sources=("bennett1948",),
+    usual=("x: zero mean", "x: independent entries"),
+    symbols=(
+        "u: the errors of the weights, uniform within half a step",
+        "x: the inputs, of second moment q",
+        "z: the error of an output",
+        "Delta: the step",
+    ),
+    note="An absmax scale over b bits has Delta = max |w|/(2^(b - 1) - 1).",
+    pitfalls=(
+        (
+            "an error of at most half a step has the variance Delta^2/4",
+            "that is its largest square; errors spread evenly have a third of it",
+            "Delta^2/12; each bit less makes it four times as large, 6.02 dB",
+        ),
+    ),
+)
+def rounding_noise() -> Derivation:
+    x = random_array("x", second_moment=q, independent=False)
+    u = random_array("u", mean=0, second_moment=v)
+    z = named("z", Sum(x[i] * u[i, j], (i, 1, m)), j)
+    return (
+        derive(Expectation(z**2))
+        .by("unfold expand linearity independence")
+        .by("kronecker", array="u")
+        .by("collapse identical count")
+        .by(
+            "substitute",
+            values={v: uniform_variance.derivation.end.subs(half, step / 2)},
+            because="uniform within half a step (uniform-variance)",
+        )
+    )
+
+
+@law(
+    name="experts-average",
+    family="forward",
+    title="The average of n experts has 1/n of the second moment of one",
+    regime="at initialisation, exactly; equal gates 1/n, experts of weights of their own",
+    sources=("shazeer2017",),
+    usual=("F: Gaussian",),
+    symbols=("F: the outputs of the experts at one input, of second moment s2",),
+    note="With gates g_i it is the sum of their squares times s2, which is least for equal gates.",
+    pitfalls=(
+        (
+            "gates that sum to 1 keep the scale",
+            "they keep that of equal outputs; independent ones add by the squares of the gates",
+            "two experts at 1/2 each: a second moment of 1/2, a std of 0.707",
+        ),
+    ),
+)
+def experts_average() -> Derivation:
+    outputs = random_array("F", mean=0, second_moment=s2)
+    return (
+        derive(Expectation((Sum(outputs[i], (i, 1, n)) / n) ** 2))
+        .by("expand linearity constants coincidence")
+        .by("identical count")
     )

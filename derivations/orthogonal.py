@@ -236,3 +236,31 @@ def orthogonal_relu() -> Derivation:
         .by("require", equals=q, because="the second moment of the input is kept: E[h_j^2] = q")
         .by("solve", unknown=g)
     )
+
+
+@law(
+    name="muon-update",
+    family="optimiser",
+    title="An orthogonalised update has entries of rms u if scaled by u sqrt(max(m, n))",
+    regime="exact; a gradient of full rank, of which all singular values are made g",
+    sources=("liu2025",),
+    rests_on=("orthogonal-variance",),
+    symbols=(
+        "p: the larger of the fans m and n",
+        "w: the entries of the update",
+        "g: its factor, what all of its singular values are",
+    ),
+    note="With u = 0.2, about the rms of Adam's updates, in the source.",
+    pitfalls=(
+        (
+            "an orthogonal update moves weights as much in every layer",
+            "its entries shrink by one over the root of the larger side",
+            "rms 0.0156 for 4096 x 1024; scaled by 0.2 sqrt(4096) = 12.8 it is 0.2",
+        ),
+    ),
+)
+def muon_update() -> Derivation:
+    size = positive("u")
+    return orthogonal_variance.derivation.by(
+        "require", equals=size**2, because="entries of rms u"
+    ).by("solve", unknown=g)

@@ -1,9 +1,10 @@
 """What was found of blocks, as text and as a record."""
 
 from collections.abc import Mapping
+from itertools import islice
 from typing import Any
 
-from sympy import Expr
+from sympy import Expr, preorder_traversal
 
 from varlaw.explored import Exploration
 from varlaw.symbolic.blocks.depth import Depth
@@ -94,13 +95,14 @@ def _depth_lines(depth: Depth) -> list[str]:
 
 def shown(value: Expr) -> str:
     """An expression with its value where it has one; only the value of a very long expression."""
-    formula = typed(value)
     if value.is_Float:
         return f"{float(value):.10g}"
+    long = any(True for _ in islice(preorder_traversal(value), LONGEST, None))
+    formula = "" if long else typed(value)
     plain = value.is_Rational and len(formula) <= len("1/1234567890")
     decimal = None if plain else _decimal(value)
-    if len(formula) > LONGEST:
-        told = f"a formula of {len(formula)} characters, which --json shows"
+    if long or len(formula) > LONGEST:
+        told = "a long formula, which --json shows"
         return told if decimal is None else f"{decimal:.10g} ({told})"
     return formula if decimal is None else f"{formula} = {decimal:.10g}"
 

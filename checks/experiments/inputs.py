@@ -230,3 +230,32 @@ def lora(case: Case) -> Trial:
     }
     spread = float(claim) ** 2 * (outputs(rank, drawn.kurtosis) / rank**2 - 1)
     return Trial(draw, d * (rank + 2), claim, spread, wrong)
+
+
+@experiment(
+    law="lora-rank",
+    quantity="E of the movement per -eta p",
+    weights=ANY,
+    d=4,
+    r=3,
+    s=Fraction(2, 3),
+)
+def lora_rank(case: Case) -> Trial:
+    """By a step of size 1 on B from 0, and what it does to an output at the same input."""
+    d, rank, s, factor = case.size("d"), case.size("r"), case["s"], case.claim()
+    drawn = Drawn(case.weights, float(s))
+
+    def draw(rng: Generator, replicates: int) -> Draws:
+        x = SIGNS.sample(rng, (d, replicates))
+        h = multiply(x, drawn.sample(rng, (d, rank, replicates)))
+        b = float(factor) * h
+        return np.asarray(float(factor) * np.sum(h * b, axis=0))
+
+    claim = d * s
+    wrong = {
+        "factor 1/r": claim / rank,
+        "factor 1": claim * rank,
+        "factor r^(-1/4)": claim * sqrt(rank),
+    }
+    spread = float(claim) ** 2 * (outputs(rank, drawn.kurtosis) / rank**2 - 1)
+    return Trial(draw, d * (rank + 1), claim, spread, wrong)

@@ -210,3 +210,41 @@ def sample_mean(case: Case) -> Trial:
     spread = s2**2 * ((fourth + 3 * (n - 1)) / n**3 - exact(Fraction(1, n**2)))
     wrong = {"s2": s2, "s2/n^2": s2 / n**2, "s2/(n - 1)": s2 / (n - 1), "0": 0}
     return Trial(draw, n, case.claim(), spread, wrong)
+
+
+@experiment(law="rounding-noise", quantity="E[z^2]", weights=ANY, m=5, Delta=Fraction(1, 4))
+def rounding_noise(case: Case) -> Trial:
+    """Weights spread evenly over seven steps, rounded."""
+    m, step, steps = case.size("m"), float(case["Delta"]), 7
+
+    def draw(rng: Generator, replicates: int) -> Draws:
+        w = step * steps * (rng.random((m, MANY, replicates)) - 0.5)
+        x = case.weights.sample(rng, (m, replicates))
+        z = np.einsum("ir,ijr->jr", x, step * np.round(w / step) - w)
+        return np.asarray(np.mean(z**2, axis=0))
+
+    # of errors u of variance 1: E[u^4] = 9/5; z_1 and z_2 share their inputs
+    square = m * exact(case.weights.moment(4)) + m * (m - 1)  # E[(Sum x^2)^2]
+    fourth = 3 * square + m * exact(case.weights.moment(4)) * (Fraction(9, 5) - 3)
+    claim = case.claim(q=1)
+    spread = claim**2 / m**2 * ((fourth + (MANY - 1) * square) / MANY - m**2)
+    wrong = {
+        "m q Delta^2/4": 3 * claim,
+        "m q Delta^2/3": 4 * claim,
+        "q Delta^2/12": claim / m,
+        "m q Delta^2/24": claim / 2,
+    }
+    return Trial(draw, m * (MANY + 1), claim, spread, wrong)
+
+
+@experiment(law="experts-average", quantity="E[y^2]", weights=ANY, n=3, s2=Fraction(3, 2))
+def experts_average(case: Case) -> Trial:
+    n, s2, experts = case.size("n"), case["s2"], case.scaled(case["s2"])
+
+    def draw(rng: Generator, replicates: int) -> Draws:
+        return np.asarray(np.mean(experts.sample(rng, (n, MANY, replicates)), axis=0) ** 2).mean(0)
+
+    fourth = exact(case.weights.moment(4))
+    spread = s2**2 * ((n * fourth + 3 * n * (n - 1)) / exact(n) ** 4 - 1 / exact(n) ** 2) / MANY
+    wrong = {"s2": s2, "n s2": n * s2, "s2/n^2": s2 / n**2, "s2/sqrt(n)": s2 / sqrt(n)}
+    return Trial(draw, n * MANY, case.claim(), spread, wrong)

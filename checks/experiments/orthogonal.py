@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 from numpy.random import Generator
-from sympy import Expr, Max, Rational, sqrt
+from sympy import Expr, Max, Min, Rational, sqrt
 
 from varlaw.checks.experiments.backward import pull_back
 from varlaw.checks.experiments.forward import multiply
@@ -254,3 +254,26 @@ def haar_trace(case: Case) -> Trial:
     size = case["n"]
     wrong = {"n, for the identity's law": size, "1/n": 1 / size, "2": 2, "0": 0}
     return Trial(draw, count**2, case.claim(), 2, wrong)
+
+
+@experiment(law="muon-update", quantity="E[w^2]", weights=NORMAL, m=3, n=5, u=Fraction(1, 5))
+def muon_update(case: Case) -> Trial:
+    """One entry of U V^T, from the singular vectors of a matrix of normal numbers."""
+    rows, cols, larger = case.size("m"), case.size("n"), Max(case["m"], case["n"])
+    factor = float(case.claim(p=larger))
+
+    def draw(rng: Generator, replicates: int) -> Draws:
+        left, _, right = np.linalg.svd(
+            rng.standard_normal((replicates, rows, cols)), full_matrices=False
+        )
+        return np.asarray((factor * np.einsum("rk,rk->r", left[:, 0], right[:, :, 0])) ** 2)
+
+    claim = case["u"] ** 2
+    spread = claim**2 * (3 * larger / (larger + 2) - 1)
+    wrong = {
+        "by sqrt(m)": claim * case["m"] / larger,
+        "by sqrt(m n)": claim * Min(case["m"], case["n"]),
+        "by (m + n)/2": claim * (case["m"] + case["n"]) / 2 / larger,
+        "unscaled, 1/max(m, n)": 1 / larger,
+    }
+    return Trial(draw, rows * cols, claim, spread, wrong)

@@ -81,9 +81,11 @@ def ratio(repeat: Repeat, state: State, layer: Expr = LAYER) -> Expr | None:
     None where no closed form is known. For numbers the depth of the block has one, too.
     """
     try:
-        before = Repeat(repeat.block, layer).forward(state).second_moment
+        before = repeat.of(layer).forward(state).second_moment
+        if before.has(Enclosable):
+            return None
         whole = repeat.backward(Gradient(second_moment=ONE), state).second_moment
-        first = Repeat(repeat.block, layer).backward(Gradient(second_moment=ONE), state)
+        first = repeat.of(layer).backward(Gradient(second_moment=ONE), state)
     except BlockError:
         return None
     found = whole / first.second_moment / before

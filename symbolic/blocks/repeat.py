@@ -64,6 +64,13 @@ class Repeat(Block):
         """The product of two tokens' gradients out of a layer."""
         return Dummy("h", real=True)
 
+    def of(self, depth: Expr) -> "Repeat":
+        """The same layers of another depth, with what is known of them already."""
+        other = Repeat(self.block, depth)
+        known = ("q", "m", "c", "g", "h", "_layers", "_gradients")
+        other.__dict__.update({name: getattr(self, name) for name in known})
+        return other
+
     def recurrence(self, state: State) -> Recurrence:
         """How the second moment goes from layer to layer.
 
@@ -157,10 +164,19 @@ class Repeat(Block):
         system = System(steps, {u: first[u] for u in steps})
         return Layer(generic, out, system)
 
+    @cached_property
+    def _gradients(self) -> dict[tuple[State, bool], Gradient]:
+        """The gradients found before, by what enters a layer and whether h is followed."""
+        return {}
+
     def _passed(self, layer: Layer, followed: bool = False) -> Gradient:
         """The gradient into a layer, for g and h out of it; for 1 where h is 0 all along."""
-        whole, product = (self.g, self.h) if followed else (ONE, ZERO)
-        passed = self.block.backward(Gradient(second_moment=whole, product=product), layer.entering)
+        key = layer.entering, followed
+        if key not in self._gradients:
+            whole, product = (self.g, self.h) if followed else (ONE, ZERO)
+            gradient = Gradient(second_moment=whole, product=product)
+            self._gradients[key] = self.block.backward(gradient, layer.entering)
+        passed = self._gradients[key]
         return self._passed(layer, True) if passed.product != 0 and not followed else passed
 
     def _alone(self, factor: Expr, layer: Layer) -> Expr:

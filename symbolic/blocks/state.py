@@ -7,7 +7,7 @@ from functools import lru_cache
 from math import prod
 from typing import Any, ClassVar, Self
 
-from sympy import Add, Dummy, Expr, Function, Integer, NumberSymbol, Pow, cancel, factor
+from sympy import Add, Dummy, Expr, Function, Integer, Mul, NumberSymbol, Pow, cancel, factor
 
 ZERO, ONE = Integer(0), Integer(1)
 MOST_FACTORED = 40  # operations
@@ -132,9 +132,8 @@ def tidy(expression: Expr) -> Expr:
     """The shortest of a few equal forms of an expression; roots and functions are left alone."""
     if not expression.has(Add):
         return expression
-    apart = {node: Dummy() for node in expression.atoms(NumberSymbol, Function)}
-    apart |= {p: Dummy() for p in expression.atoms(Pow) if p.is_number and not p.exp.is_Integer}
-    inner = expression.xreplace(apart)
+    apart: dict[Expr, Dummy] = {}
+    inner = _outer(expression, apart)
     if not inner.is_rational_function(*inner.free_symbols):
         return expression
     if inner.count_ops() > MOST_OPERATIONS or max(_terms(inner)) > MOST_TERMS:
@@ -147,6 +146,16 @@ def tidy(expression: Expr) -> Expr:
     shortest = [form for form, count in sizes.items() if count == min(sizes.values())]
     best = shortest[0] if len(shortest) == 1 else min(shortest, key=lambda form: len(str(form)))
     return best.xreplace({dummy: node for node, dummy in apart.items()})
+
+
+def _outer(e: Expr, apart: dict[Expr, Dummy]) -> Expr:
+    """An expression with symbols, kept in `apart`, for its functions, constants and roots."""
+    root = isinstance(e, Pow) and not e.exp.is_Integer and e.is_number
+    if root or isinstance(e, (NumberSymbol, Function)):
+        return apart.setdefault(e, Dummy())
+    if isinstance(e, (Add, Mul, Pow)):
+        return e.func(*(_outer(part, apart) for part in e.args))
+    return e
 
 
 def _terms(e: Expr) -> tuple[int, int]:

@@ -1,9 +1,9 @@
 """Attention token by token: what each position averages, and what gradients come back to it.
 
 For two queries t and t', of which the earlier sees m tokens and the later M, weights overlap by
-sum_s p_ts p_t's, which is 1/M for uniform weights and (m/M) e^k/(m - 1 + e^k) with the softmax,
-k = the covariance of the two logits of a token beyond that of different tokens. See `Attention`,
-of whose maps these are the means where all tokens are alike.
+sum_s p_ts p_t's, which is 1/M for uniform weights and m/M times that of `overlapping` for m keys
+with the softmax, the covariance being that of the two logits of a token beyond that of different
+tokens. See `Attention`, of whose maps these are the means where all tokens are alike.
 """
 
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from varlaw.symbolic.blocks.attention import Attention
+from varlaw.symbolic.blocks.attention import Attention, overlapping
 from varlaw.symbolic.blocks.tokens import Tokens, back, follow, value
 from varlaw.symbolic.gaussian.arrays import Array
 
@@ -60,8 +60,10 @@ class _Weights:
     @cached_property
     def overlap(self) -> Array:
         """sum_s p_ts p_t's."""
-        grown = np.exp(self.queries * self.apart(self.keys))
-        return np.asarray(self.seen * self.uniform * grown / (self.seen - 1 + grown))
+        covariance = self.queries * self.apart(self.keys)
+        own = np.exp(np.diag(covariance) / 2)
+        two = overlapping(np.exp(covariance), np.outer(own, own), self.seen)
+        return np.asarray(self.seen * self.uniform * two)
 
     @cached_property
     def spread(self) -> Array:

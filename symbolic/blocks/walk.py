@@ -170,10 +170,10 @@ def _inputs(
     if not _counted(block):
         if LAYER in block.depth.free_symbols | names(state.second_moment):
             raise BlockError(f"the name {LAYER} is that of a layer: use another one")
-        after = Repeat(block.block, LAYER + 1).forward(state)
-        later = Repeat(block.block, block.depth - 1 - LAYER)
+        after = block.of(LAYER + 1).forward(state)
+        later = block.of(block.depth - 1 - LAYER)
         passed = None if gradient is None else later.backward(gradient, after)
-        yield LAYER, Repeat(block.block, LAYER).forward(state), passed
+        yield LAYER, block.of(LAYER).forward(state), passed
         return
     states = _states(block, state)[:-1]
     gradients: list[Gradient | None] = [None] * len(states)
