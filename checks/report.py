@@ -110,6 +110,7 @@ class LawReport:
     seconds: float = 0.0
     problems: tuple[str, ...] = field(default=())
     measurable: bool = False  # whether measurements belong to its evidence in this run
+    not_compiled: str = ""  # why a backend was asked for and had nothing to measure
 
     @property
     def unmeasured(self) -> bool:
@@ -158,6 +159,7 @@ def _law_json(law: LawReport) -> dict[str, Any]:
         "sufficient": [list(group) for group in law.sufficient],
         "measured": [_measured_json(m) for m in law.measured],
         "problems": list(law.problems),
+        "not_compiled": law.not_compiled or None,
         "seconds": law.seconds,
     }
 

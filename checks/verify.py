@@ -50,6 +50,7 @@ class _Pending:
     entry: catalogue.Entry
     expected: int
     measuring: bool = True
+    not_compiled: str = ""
     reasoning: Reasoning | None = None
     measured: dict[int, tuple[Measurement, float]] = field(default_factory=dict)
 
@@ -126,11 +127,19 @@ def verify(
     chosen = [name for name in known if not names or name in names]
     for name in chosen:
         catalogue.check(known[name])
-    tasks = []
+    tasks: list[Any] = []
+    reasons: dict[str, str] = {}
     if not steps_only:
-        tasks = _plan(chosen, tolerance, error_rate, seed, overrides or {}, budget, backend)
+        tasks, reasons = _plan(
+            chosen, tolerance, error_rate, seed, overrides or {}, budget, backend
+        )
     pending = {
-        name: _Pending(known[name], sum(task.law == name for task in tasks), not steps_only)
+        name: _Pending(
+            known[name],
+            sum(task.law == name for task in tasks),
+            not steps_only,
+            reasons.get(name, ""),
+        )
         for name in chosen
     }
     pieces = [_Piece(name, None, (name, sufficient)) for name in _slowest_first(chosen)]
@@ -183,11 +192,12 @@ def _plan(
     overrides: Mapping[str, Text],
     budget: int,
     backend: "Backend | None",
-) -> list[Any]:
-    from varlaw.checks.experiments.run import Settings, plan
+) -> tuple[list[Any], dict[str, str]]:
+    """The measurements, and why some laws have none on the backend."""
+    from varlaw.checks.experiments.run import Settings, not_compiled, plan
 
     settings = Settings(tolerance, error_rate, seed, overrides, budget, backend)
-    return list(plan(names, settings))
+    return plan(names, settings), not_compiled(names, settings) if backend else {}
 
 
 def _no_reasoning(question: tuple[str, bool]) -> Reasoning:
@@ -227,4 +237,5 @@ def _report(part: _Pending) -> LawReport:
         round(seconds, 3),
         problems,
         measurable=part.measuring and found.random,
+        not_compiled=part.not_compiled,
     )

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from varlaw.checks.compiled.backends import Backend
     from varlaw.symbolic.language import Text
 
+LISTED = 12  # laws without a compiled experiment that are named
+
 COLOURS = {
     Verdict.VERIFIED: "green",
     Verdict.LOOSE: "yellow",
@@ -41,7 +43,9 @@ class Evidence(Report):
             "<tr>" + "".join(f"<td>{escape(cell.text)}</td>" for cell in row) + "</tr>"
             for row in table.rows
         )
-        below = "<br>".join(escape(line) for line in (*problems(self), summary(self)))
+        below = "<br>".join(
+            escape(line) for line in (*problems(self), *not_compiled(self), summary(self))
+        )
         return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table><p>{below}</p>"
 
 
@@ -106,6 +110,8 @@ def text(
     parts = [_table(report.laws).text(width, colour)] if report.laws else []
     if found := list(problems(report)):
         parts.append("\n".join(["problems", *(f"  {line}" for line in found)]))
+    if found := list(not_compiled(report, verbose)):
+        parts.append("\n".join(["not measured on the backend", *(f"  {line}" for line in found)]))
     if verbose:
         parts += ["\n".join(_details(law)) for law in report.laws]
     return "\n\n".join([*parts, summary(report)])
@@ -177,6 +183,14 @@ def measured_text(measured: Measurement) -> str:
 def problems(report: Report) -> Iterator[str]:
     """One line for everything that keeps a law from being verified."""
     return (f"{law.name}: {line}" for law in report.laws for line in law.problems)
+
+
+def not_compiled(report: Report, verbose: bool = False) -> list[str]:
+    """Why laws have no compiled experiment, one line each; a long list is counted instead."""
+    lines = [f"{law.name}: {law.not_compiled}" for law in report.laws if law.not_compiled]
+    if verbose or len(lines) <= LISTED:
+        return lines
+    return [f"{len(lines)} of {plural(len(report.laws), 'law')}; --verbose says why"]
 
 
 def _told(measured: Measurement) -> str:

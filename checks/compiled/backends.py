@@ -63,8 +63,9 @@ class Backend:
         try:
             self.zeros((1,))
         except Exception as error:  # each library has its own
-            told = " ".join(str(error).split())[:200]
-            raise ValueError(f"{self.name} has no device {self.device!r}: {told}") from error
+            raise ValueError(
+                f"{self.name} has no device {self.device!r}: {_told(error)}"
+            ) from error
 
     def __str__(self) -> str:
         where = f" on {self.device}" if self.device else ""
@@ -91,15 +92,15 @@ class Backend:
         return float(np.finfo(self.dtype).eps)
 
     def zeros(self, shape: Shape) -> Array:
-        return self.xp.zeros(shape, dtype=self.number, **self._placed)
+        return self.xp.zeros(shape, dtype=self.number, **self._place())
 
     def arange(self, first: int, last: int) -> Array:
         """The whole numbers from first to last, as numbers of the backend's type."""
-        return self.xp.arange(first, last + 1, dtype=self.number, **self._placed)
+        return self.xp.arange(first, last + 1, dtype=self.number, **self._place())
 
     def moved(self, values: NDArray[Any]) -> Array:
         """An array of the host, on the device and of the backend's type."""
-        return self.xp.asarray(values.astype(self.dtype, copy=False), **self._placed)
+        return self.xp.asarray(values.astype(self.dtype, copy=False), **self._place())
 
     def host(self, values: Array) -> NDArray[np.float64]:
         """An array of the device, on the host, in double precision."""
@@ -133,13 +134,17 @@ class Backend:
         """What draws random numbers; its stream is fixed by that of `rng`."""
         return (HostSampler if self.streams == "numpy" else DeviceSampler)(self, rng)
 
-    @property
-    def _placed(self) -> dict[str, Any]:
+    def _place(self) -> dict[str, Any]:
+        """Where new arrays go, as the library is told so.
+
+        CuPy puts arrays, generators and kernels on the current device of the thread: it is set.
+        """
         if not self.device:
             return {}
         if self.name == "cupy":
-            index = self.device.partition(":")[2] or "0"
-            return {"device": importlib.import_module("cupy").cuda.Device(int(index))}
+            index = self.device.removeprefix("cuda").removeprefix(":") or "0"
+            importlib.import_module("cupy").cuda.Device(int(index)).use()
+            return {}
         if self.name == "jax":
             kind, _, index = self.device.partition(":")
             return {"device": importlib.import_module("jax").devices(kind)[int(index or 0)]}
@@ -162,6 +167,7 @@ class DeviceSampler:
 
     def __init__(self, backend: Backend, rng: Generator) -> None:
         self.backend = backend
+        backend.zeros((1,))  # its device is then the one that generators are made on
         seed = int(rng.integers(1 << 62))
         if backend.name == "torch":
             self._library = importlib.import_module("torch")
@@ -211,7 +217,13 @@ def _namespace(name: str) -> Any:
     try:
         if name == "jax":
             importlib.import_module("jax").config.update("jax_enable_x64", True)
-        library = importlib.import_module(MODULES[name])
+        return array_namespace(importlib.import_module(MODULES[name]).zeros(1))
     except ImportError as error:
         raise ValueError(f"{name} is not installed: pip install {name}") from error
-    return array_namespace(library.zeros(1))
+    except Exception as error:  # such as CuPy's, where there is no driver
+        raise ValueError(f"{name} does not work here: {_told(error)}") from error
+
+
+def _told(error: Exception) -> str:
+    """What an error says, in one line."""
+    return " ".join(str(error).split())[:200]

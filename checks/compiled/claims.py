@@ -25,25 +25,27 @@ from varlaw.symbolic.terms import (
 
 HEADS = (Expectation, Variance, Covariance)
 LARGE = 64  # a width put in that is larger: the claim for any width is measured instead
-HARMLESS = (
-    "equal",
-    "call",
-    "algebra",
-    "digits",
-)  # rules for equations that leave a claim what it is
+HARMLESS = ("equal", "call", "algebra", "digits")  # rules that leave what an equation claims
+SOLVING = ("solve", "root", "log-sum-root")  # rules that find the value of a symbol
+UNEQUAL = {
+    "->": "it claims a limit, which no draw at one size has",
+    "~": "it claims how something grows, which no draw at one size has",
+}
 
 
 @dataclass(frozen=True)
 class Claim:
     """`start`, an expression in expectations, is claimed to be `end`.
 
-    Where a law solves for a symbol, `settled` gives the value that it finds for it.
+    Where a law solves for a symbol, `settled` gives the value that it finds for it. Those of
+    `whole` have to be whole numbers.
     """
 
     start: Expr
     end: Expr
     settled: Mapping[str, Expr]
     text: str = ""
+    whole: tuple[Expr, ...] = ()
 
 
 def claim_of(subject: Law | Derivation | Expr, keep: frozenset[str] = frozenset()) -> Claim:
@@ -66,10 +68,13 @@ def claim_of(subject: Law | Derivation | Expr, keep: frozenset[str] = frozenset(
         raise Unmeasurable("weights that sum to 1 are not drawn")
     number = next((k for k, s in enumerate(chain.steps) if s.on_equations), len(chain.steps))
     found = Derivation(chain.start, chain.steps[:number])
-    if sign_of(found.statement) != "=":
-        raise Unmeasurable("it claims no equality")
+    _equality(found.statement)
     start, reached = with_slopes(opened(chain.start)), opened(found.end)
-    required, settled = None, dict[str, Expr]()
+    required, settled, whole = None, dict[str, Expr](), list[Expr]()
+
+    def claim(end: Expr, known: Mapping[str, Expr]) -> Claim:
+        return Claim(*_named_terms(start, end, whole), known, text, tuple(whole))
+
     for step in chain.steps[number:]:
         if step.rule == "substitute":
             values = step.certificate["values"]
@@ -78,34 +83,42 @@ def claim_of(subject: Law | Derivation | Expr, keep: frozenset[str] = frozenset(
                     f"it declares {', '.join(declared)}, which samples would have to meet"
                 )
             if any(size.is_Integer and size > LARGE for size in values.values()):
-                return _claim(start, reached, {}, text)
+                return claim(reached, {})
             start, reached = start.subs(values), reached.subs(values)
+            whole += [size for symbol, size in values.items() if symbol.is_integer]
         elif step.rule == "require":
             required = opened(step.after.rhs)
-        elif step.rule == "solve" and required is not None and step.after.lhs.is_Symbol:
+        elif step.rule in SOLVING and required is not None and step.after.lhs.is_Symbol:
             settled = {step.after.lhs.name: opened(statement.rhs)}
         elif step.on_equations and step.rule not in HARMLESS:
-            return _claim(start, reached, {}, text)
-    if sign_of(statement) != "=":
-        raise Unmeasurable("it claims no equality")
-    if required is not None:
-        if settled and not settled.keys() & keep:
-            return _claim(start, required, settled, text)
-        return _claim(start, reached, {}, text)
-    return _claim(start, opened(statement.rhs), {}, text)
+            return claim(reached, {})
+    _equality(statement)
+    if required is None:
+        return claim(opened(statement.rhs), {})
+    if settled and not settled.keys() & keep:
+        return claim(required, settled)
+    return claim(reached, {})
 
 
-def _claim(start: Expr, end: Expr, settled: Mapping[str, Expr], text: str) -> Claim:
-    return Claim(_named_terms(start), _named_terms(end), settled, text)
+def _equality(statement: Basic) -> None:
+    """Raises Unmeasurable for a statement of another kind."""
+    if (sign := sign_of(statement)) != "=":
+        why = UNEQUAL.get(
+            sign, f"it claims an inequality ({sign}), where a measurement needs a value"
+        )
+        raise Unmeasurable(why)
 
 
-def _named_terms(expression: Expr) -> Expr:
+def _named_terms(start: Expr, end: Expr, whole: list[Expr]) -> tuple[Expr, Expr]:
     """Each term of a sequence, such as v[t], as a symbol. Raises Unmeasurable for two of one."""
     found: dict[str, Term] = {}
-    for term in expression.atoms(Term):
+    for term in start.atoms(Term) | end.atoms(Term):
         if found.setdefault(term.name, term) != term:
             raise Unmeasurable(f"{term} and {found[term.name]} are two values of one sequence")
-    return expression.xreplace({t: Symbol(n, positive=True) for n, t in found.items()})
+    names = {
+        t: Symbol(n, positive=True, integer=True if t in whole else None) for n, t in found.items()
+    }
+    return start.xreplace(names), end.xreplace(names)
 
 
 def unbiased(start: Expr) -> Expr:

@@ -11,34 +11,32 @@ from fractions import Fraction
 from typing import TypeAlias
 
 import numpy as np
-from sympy import Expr, Integer, Rational, Symbol, Tuple
+from sympy import Expr, Integer, Mul, Rational, Symbol, Tuple
 
 from varlaw.checks.compiled.backends import Backend
 from varlaw.checks.compiled.claims import Claim, claim_of
 from varlaw.checks.compiled.functions import FunctionOfMeans, function_of_means
 from varlaw.checks.compiled.models import Model, Unmeasurable, model_of
 from varlaw.checks.compiled.program import Program
-from varlaw.checks.compiled.spreads import in_reach, variance_of
+from varlaw.checks.compiled.spreads import variance_of
 from varlaw.checks.experiments.measuring import Task, measure_trial, undecided
 from varlaw.checks.experiments.moments import Number, evaluate, exact, expected
 from varlaw.checks.experiments.registry import (
     AnyTrial,
-    Case,
     ComposedTrial,
-    Experiment,
     Trial,
 )
 from varlaw.checks.journal import Journal
 from varlaw.checks.methods import Asymptotic, ByVariance
 from varlaw.checks.report import Measurement
-from varlaw.checks.sampling import LAWS, Discrete, stream
+from varlaw.checks.sampling import LAWS, stream
 from varlaw.checks.statistics import BUDGET
 from varlaw.derivations import catalogue
 from varlaw.symbolic.arrays import Entry, Moment
-from varlaw.symbolic.assumptions import Kind
 from varlaw.symbolic.derivation import Derivation, RuleError, derive
 from varlaw.symbolic.language import Text, read
-from varlaw.symbolic.terms import Expectation, IndexSum, Variance, factors, is_random
+from varlaw.symbolic.ranges import Range
+from varlaw.symbolic.terms import Expectation, IndexSum
 
 Subject: TypeAlias = str | catalogue.Law | Derivation | Expr
 
@@ -46,7 +44,6 @@ SIZES = (5, 4, 6, 3, 7, 8)  # of dimensions that are not given
 NUMBERS = tuple(Rational(k, k + 1) for k in (2, 5, 3, 7, 4, 9, 6, 8))  # of other positive symbols
 PLACE = Integer(2)  # of an index that does not run
 PILOT = 1 << 14  # draws for a plan where no variance is known
-WEIGHTS = ("uniform", "leaning", "rademacher")  # in the order of preference
 PILOT_NUMBERS = 1 << 22
 ROUNDINGS = 32  # how many roundings one replicate may differ by
 
@@ -110,27 +107,27 @@ def prepare(
     if claimed is not None:
         claim = replace(claim, end=exact(read(claimed)))
     means = function_of_means(claim.start)
-    known = _values(claim, given)
-    model = _model(means, known, weights)
-    aim = _aim(claim, model, known)
+    known = values_for(claim, given)
+    model = model_for(means, known, weights)
+    aim = aim_of(claim, model, known)
     if not (aim.is_number and aim.is_real):
         raise Unmeasurable(f"the claim {aim} is no number")
     if means.function.is_Dummy:
         (statistic,) = means.statistics.values()
         trial: Trial | ComposedTrial = _trial(statistic, aim, model, known, backend)
     else:
-        trial = _composed(means, aim, model, known, backend)
+        trial = composed(means, aim, model, known, backend)
     parts = trial.trials if isinstance(trial, ComposedTrial) else (trial,)
     bounded = all(isinstance(part.method, ByVariance) for part in parts)
     return Compiled(trial, claim, backend, known, tuple(model.notes), bounded)
 
 
-def _model(means: FunctionOfMeans, values: Mapping[str, Expr], weights: str) -> Model:
+def model_for(means: FunctionOfMeans, values: Mapping[str, Expr], weights: str) -> Model:
     statistics = Tuple(*means.statistics.values())
     return model_of(statistics, lambda e: evaluate(e, values), LAWS[weights])
 
 
-def _composed(
+def composed(
     means: FunctionOfMeans, aim: Expr, model: Model, values: Mapping[str, Expr], backend: Backend
 ) -> ComposedTrial:
     """A trial for each expectation; a few draws say how precise each has to be, for the plan."""
@@ -139,7 +136,7 @@ def _composed(
     means, about, trials = means.given(values), {}, []
     for mean, statistic in means.statistics.items():
         program = Program(model.put_in(statistic), model.drawn, values, backend)
-        about[mean], _ = _pilot(program)
+        about[mean], _ = pilot(program)
         trials.append(_trial(statistic, exact(Fraction(about[mean])), model, values, backend))
     margins = means.margins(about, float(aim))
     others = _neighbours(aim, abs(float(aim)))
@@ -153,7 +150,7 @@ def _trial(
     inside = model.put_in(statistic)
     program = Program(inside, model.drawn, known, backend)
     variance = variance_of(inside, known, model)
-    guess = variance if variance is not None else _pilot(program)[1]
+    guess = variance if variance is not None else pilot(program)[1]
     scale = abs(float(aim)) or math.sqrt(guess) or 1.0
     return Trial(
         program.draw,
@@ -177,7 +174,7 @@ def _given(values: Mapping[str, Text]) -> dict[str, Expr]:
     return found
 
 
-def _values(claim: Claim, given: Mapping[str, Expr]) -> dict[str, Expr]:
+def values_for(claim: Claim, given: Mapping[str, Expr]) -> dict[str, Expr]:
     """A value for each symbol: as given, as the law settles it, or one that is not 1."""
     declared = {
         s for e in claim.start.atoms(Entry) for part in e.array.args for s in _symbols(part)
@@ -187,12 +184,17 @@ def _values(claim: Claim, given: Mapping[str, Expr]) -> dict[str, Expr]:
     symbols |= {s.name: s for s in claim.start.free_symbols | declared}
     free = [symbols[n] for n in sorted(symbols.keys() - given.keys() - claim.settled.keys())]
     places = {s for e in claim.start.atoms(Entry) for s in e.free_symbols}
-    dimensions = [s for s in free if s.is_integer and s not in places]
-    others = [s for s in free if not s.is_integer]
+    parts = set().union(*(size.free_symbols for size in claim.whole))
+    dimensions = [s for s in free if (s.is_integer or s in parts) and s not in places]
+    others = [s for s in free if not (s.is_integer or s in parts)]
     found = dict(given)
     found |= {s.name: PLACE for s in free if s in places}
     found |= {s.name: Integer(SIZES[k % len(SIZES)]) for k, s in enumerate(dimensions)}
     found |= {s.name: NUMBERS[k % len(NUMBERS)] for k, s in enumerate(others)}
+    for size in claim.whole:
+        part, parts = size.as_numer_denom()
+        if part.is_Symbol and part.name not in given:  # a multiple of the number of parts
+            found[part.name] *= evaluate(parts, found)
     for name, value in claim.settled.items():
         found[name] = evaluate(value, found)
     return found
@@ -202,7 +204,7 @@ def _symbols(part: object) -> set[Symbol]:
     return set(getattr(part, "atoms", lambda *_: set())(Symbol))
 
 
-def _aim(claim: Claim, model: Model, values: Mapping[str, Expr]) -> Expr:
+def aim_of(claim: Claim, model: Model, values: Mapping[str, Expr]) -> Expr:
     """The claimed number, with the moments of what is sampled."""
     end = claim.end
     if end.has(Expectation):  # joint moments of entries that may depend on one another
@@ -212,15 +214,17 @@ def _aim(claim: Claim, model: Model, values: Mapping[str, Expr]) -> Expr:
             found = {e: expected(e.args[0], values, model.drawn) for e in end.atoms(Expectation)}
         except RuleError as error:
             raise Unmeasurable(f"the claim is no number: {error}") from error
-        end = end.xreplace(found)
+        end = end.xreplace(found).replace(IndexSum, counted)
         if end.has(IndexSum):
             raise Unmeasurable(f"a sum is left in the claim {end}")
+    if end.has(Entry):
+        raise Unmeasurable(f"it equates what is random: its claim is {end}")
     if missing := {m.name for m in end.atoms(Moment)} - model.marginals.keys():
         raise Unmeasurable(f"no law for {', '.join(sorted(missing))}")
     return evaluate(end, values, model.marginals)
 
 
-def _pilot(program: Program) -> tuple[float, float]:
+def pilot(program: Program) -> tuple[float, float]:
     """About the mean and the variance, from a few draws: a plan's, never an interval's."""
     count = max(16, min(PILOT, PILOT_NUMBERS // max(1, program.numbers, program.work)))
     with np.errstate(all="ignore"):
@@ -233,6 +237,14 @@ def _neighbours(aim: Expr, scale: float) -> dict[str, Number]:
     if aim == 0:
         return {"one standard deviation": Fraction(scale), "minus it": -Fraction(scale)}
     return {"twice the claim": 2 * aim, "half the claim": aim / 2}
+
+
+def counted(summand: Expr, *ranges: Range) -> Expr:
+    """A sum of equal terms as their number times one of them; others stay as they are."""
+    bound = {index for r in ranges for index in r.indices}
+    if bound & summand.free_symbols or any(bound & r.free_bounds for r in ranges):
+        return IndexSum(summand, *ranges)
+    return summand * Mul(*(r.size() for r in ranges))
 
 
 def measure_claim(
@@ -267,69 +279,3 @@ def measure_compiled(
     else:
         found = measure_trial(task, trial, journal)
     return replace(found, backend=str(backend), streams=backend.source)
-
-
-def experiment_on(
-    name: str, overrides: Mapping[str, Text], backend: Backend | None = None
-) -> Experiment | None:
-    """The compiled experiment on a law of the catalogue, None where there is none.
-
-    There is none either for moments so high that no variance bound is derived, nor for a moment
-    that is declared, which samples would only repeat. It runs with two laws of the weights that
-    are not Gaussian, unless only one meets the declarations.
-    """
-    law = catalogue.find(name)
-    try:
-        claim = claim_of(law, frozenset(overrides))
-        if _declared(claim.start):
-            return None
-        means, values = function_of_means(claim.start), _values(claim, {})
-        weights = tuple(w for w in WEIGHTS if _fits(law, means, w, values))[:2] or ("normal",)
-        model = _model(means, values, weights[0])
-        aim = _aim(claim, model, values)
-        if not means.function.is_Dummy:
-            _composed(means, aim, model, values, Backend())
-        for statistic in means.statistics.values():
-            program = Program(model.put_in(statistic), model.drawn, values, Backend())
-            if aim == 0 and not any(_pilot(program)):
-                return None  # a zero that is no surprise, nor has an interval
-    except (Unmeasurable, LookupError):
-        return None
-    if not all(map(in_reach, means.statistics.values())):
-        return None
-    defaults = {k: _plain(v) for k, v in values.items() if k not in claim.settled}
-
-    def build(case: Case) -> Trial | ComposedTrial:
-        return prepare(case.law, case.weights.name, case.values, backend).trial
-
-    quantity = f"{claim.text}, compiled"
-    return Experiment(name, quantity, weights, defaults, {}, {}, build)
-
-
-def _declared(start: Expr) -> bool:
-    """Whether an expression is the mean, the second moment or the variance of one entry."""
-    if not isinstance(start, (Expectation, Variance)):
-        return False
-    random = [f.as_base_exp() for f in factors(start.args[0]) if is_random(f)]
-    return len(random) == 1 and isinstance(random[0][0], Entry) and random[0][1] in (1, 2)
-
-
-def _fits(
-    law: catalogue.Law, means: FunctionOfMeans, weights: str, values: Mapping[str, Expr]
-) -> bool:
-    """Whether a law of weights meets the declarations, and is followed by an array at least.
-
-    Where a step rests on there being no probability at zero, that is a continuous one.
-    """
-    atoms = any(a.kind is Kind.NO_ATOM for a in law.derivation.assumptions)
-    if atoms and isinstance(LAWS[weights], Discrete):
-        return False
-    try:
-        model = _model(means, values, weights)
-    except Unmeasurable:
-        return False
-    return any(affine.base == LAWS[weights] for affine in model.drawn.values())
-
-
-def _plain(value: Expr) -> int | Fraction:
-    return int(value) if value.is_Integer else Fraction(int(value.p), int(value.q))

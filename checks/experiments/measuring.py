@@ -50,6 +50,7 @@ class Task:
     budget: int
     backend: Backend | None = None  # of a compiled experiment
     point: tuple[str, ...] = ()  # of a grid, such as ("m=64",): every point has its own streams
+    module: str = ""  # that holds the experiment, so that a worker need not load all of them
 
     @property
     def key(self) -> tuple[str, ...]:

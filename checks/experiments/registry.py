@@ -165,6 +165,11 @@ class Experiment:
     most: Mapping[str, int]
     build: Callable[[Case], AnyTrial]
 
+    @property
+    def module(self) -> str:
+        """The module that holds it."""
+        return self.build.__module__
+
     def values(self, overrides: Mapping[str, Text]) -> dict[str, int | Fraction]:
         """The parameters, with those overrides that concern this experiment. Raises ValueError."""
         found = dict(self.defaults)
@@ -232,7 +237,13 @@ def experiments() -> tuple[Experiment, ...]:
     for file in sorted(files(PACKAGE).iterdir(), key=lambda f: f.name):
         if file.name.endswith(".py") and not file.name.startswith("__"):
             import_module(f"{PACKAGE}.{file.name.removesuffix('.py')}")
-    return tuple(_TABLE.values())
+    return tuple(sorted(_TABLE.values(), key=lambda e: e.module))
+
+
+def experiment_of(law: str, quantity: str, module: str) -> Experiment:
+    """One experiment, whose module alone is loaded."""
+    import_module(module)
+    return _TABLE[law, quantity]
 
 
 def instead(claim: Number, others: Mapping[str, Number], power: int = 1) -> dict[str, Expr]:

@@ -3,10 +3,11 @@
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from varlaw.checks.compiled.backends import Backend
 from varlaw.checks.experiments.measuring import Task, measure_trial
-from varlaw.checks.experiments.registry import Experiment, experiments
+from varlaw.checks.experiments.registry import Experiment, experiment_of, experiments
 from varlaw.checks.journal import Journal
 from varlaw.checks.report import Measurement
 from varlaw.checks.statistics import BUDGET, Verdict, share
@@ -72,6 +73,7 @@ def plan(laws: Iterable[str], settings: Settings) -> list[Task]:
             settings.seed,
             settings.budget,
             backend,
+            module="" if backend else e.module,
         )
         for e, backend, values in made
         for weights in e.weights
@@ -80,21 +82,39 @@ def plan(laws: Iterable[str], settings: Settings) -> list[Task]:
 
 def _compiled(laws: Iterable[str], overrides: Mapping[str, Text]) -> list[Experiment]:
     """The compiled experiments on those of the laws that have one."""
-    from varlaw.checks.compiled.trials import experiment_on
+    found, _ = _coverage(tuple(laws), tuple(overrides.items()))
+    return found
 
-    found = (experiment_on(name, overrides) for name in laws)
-    return [e for e in found if e is not None]
+
+def not_compiled(laws: Iterable[str], settings: Settings) -> dict[str, str]:
+    """Why those of the laws that have no compiled experiment have none."""
+    _, reasons = _coverage(tuple(laws), tuple(settings.overrides.items()))
+    return reasons
+
+
+@lru_cache(maxsize=4)
+def _coverage(
+    laws: tuple[str, ...], overrides: tuple[tuple[str, Text], ...]
+) -> tuple[list[Experiment], dict[str, str]]:
+    from varlaw.checks.compiled.coverage import experiment_on
+    from varlaw.checks.compiled.models import Unmeasurable
+
+    made, reasons = list[Experiment](), dict[str, str]()
+    for name in laws:
+        try:
+            made.append(experiment_on(name, dict(overrides)))
+        except Unmeasurable as error:
+            reasons[name] = str(error)
+    return made, reasons
 
 
 def find(task: Task) -> Experiment:
     """The experiment that a task carries out."""
     if task.backend is not None:
-        from varlaw.checks.compiled.trials import experiment_on
+        from varlaw.checks.compiled.coverage import experiment_on
 
-        made = experiment_on(task.law, dict(task.values), task.backend)
-        assert made is not None
-        return made
-    return next(e for e in experiments() if (e.law, e.quantity) == (task.law, task.quantity))
+        return experiment_on(task.law, dict(task.values), task.backend)
+    return experiment_of(task.law, task.quantity, task.module)
 
 
 def measure(task: Task, law: Law | None = None, journal: Journal | None = None) -> Measurement:

@@ -2,15 +2,17 @@
 
 import importlib.util
 import math
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
 from itertools import product
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 from sympy import Expr, Integer, Rational, Tuple, erf, exp, log, sqrt, tanh
 
-from varlaw.checks.compiled.backends import Backend, DeviceSampler
+from varlaw.checks.compiled.backends import Backend, DeviceSampler, _namespace
 from varlaw.checks.compiled.evaluation import Evaluation
 from varlaw.checks.compiled.models import Affine, model_of
 from varlaw.checks.compiled.program import Program
@@ -186,14 +188,30 @@ def test_backends_draw_the_same_numbers(name: str, law: str) -> None:
         assert there == pytest.approx(here, rel=precision, abs=precision)
 
 
+SORTS = {  # one law of each sort of expression, and its laws of the weights
+    "he": "uniform",  # activation of a sum
+    "linear-fourth": "leaning",  # high moment
+    "gelu-second-moment": "normal",  # erf
+    "truncated-normal-factor": "normal",  # quotient
+    "rms-norm-backward": "uniform",  # gradients
+    "softmax-jacobian": "uniform",  # Kronecker deltas
+    "loss-one-nat": "normal",  # logarithm
+    "tanh-fixed-point": "normal",  # root
+    "attention-qk": "leaning",  # products of two arrays
+}
+
+
 @pytest.mark.parametrize("name", INSTALLED)
-def test_verdicts_are_the_same_on_all_backends(name: str) -> None:
+@pytest.mark.parametrize("law", SORTS)
+def test_verdicts_are_the_same_on_all_backends(name: str, law: str) -> None:
+    """The slow suite does so for every law of the catalogue."""
     for dtype in ("float64", "float32"):
         backend = Backend(name, dtype=dtype)
-        found = measure_claim("he", backend=backend, tolerance=0.05)
+        quick: Any = {"weights": SORTS[law], "backend": backend, "tolerance": 0.05}
+        found = measure_claim(law, **quick)
         assert found.verdict is Verdict.VERIFIED
         assert (found.backend, found.streams) == (f"{name}, {dtype}", "NumPy, SFC64")
-        wrong = measure_claim("he", claimed="0.6*q", backend=backend, tolerance=0.05)
+        wrong = measure_claim(law, claimed=f"{1.15 * found.claimed:.9f}", **quick)
         assert wrong.verdict is Verdict.REFUTED
 
 
@@ -239,6 +257,47 @@ def test_a_library_that_is_not_installed(name: str) -> None:
     else:
         with pytest.raises(ValueError, match=f"{name} is not installed: pip install"):
             Backend(name)
+
+
+@pytest.fixture
+def cupy(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """A stand-in on NumPy, with two devices; `used` are those made current."""
+    library: Any = ModuleType("cupy")
+    library.zeros, library.used = np.zeros, []
+
+    class Device:
+        def __init__(self, index: int) -> None:
+            self.index = index
+
+        def use(self) -> None:
+            if self.index > 1:
+                raise RuntimeError("cudaErrorInvalidDevice:\ninvalid device ordinal")
+            library.used.append(self.index)
+
+    library.cuda = SimpleNamespace(Device=Device)
+    monkeypatch.setitem(sys.modules, "cupy", library)
+    _namespace.cache_clear()
+    yield library
+    _namespace.cache_clear()
+
+
+@pytest.mark.parametrize(("device", "index"), [("cuda", 0), ("cuda:1", 1), ("1", 1)])
+def test_the_device_of_cupy_is_made_the_current_one(cupy: Any, device: str, index: int) -> None:
+    Backend("cupy", device=device).moved(np.ones(3))
+    assert set(cupy.used) == {index}
+
+
+def test_a_device_or_a_driver_that_is_not_there(cupy: Any) -> None:
+    with pytest.raises(ValueError, match="cupy has no device 'cuda:2': cudaErrorInvalid"):
+        Backend("cupy", device="cuda:2")
+
+    def zeros(count: int) -> Any:
+        raise RuntimeError("cudaErrorInsufficientDriver")
+
+    cupy.zeros = zeros
+    _namespace.cache_clear()
+    with pytest.raises(ValueError, match=r"^cupy does not work here: cudaErrorInsufficientDriver$"):
+        Backend("cupy")
 
 
 def test_the_strict_namespace_has_no_half_precision() -> None:
