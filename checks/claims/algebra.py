@@ -10,7 +10,7 @@ from flint import ctx
 from sympy import Abs, Add, Dummy, E, Expr, Integer, Max, Min, Mul, Rational, Symbol, pi, sqrt
 
 from varlaw.checks.claims.definitions import bare, free_names
-from varlaw.checks.claims.functions import CONSTANTS
+from varlaw.checks.claims.functions import CONSTANTS, ROUNDED
 from varlaw.checks.claims.literals import literal_of
 from varlaw.checks.claims.numbers import NoValue, Scope, enclosure
 from varlaw.symbolic.activation import Activation
@@ -120,6 +120,8 @@ class Algebra:
                 base = Integer(self.log_base)
             value = log(0, arguments[0])
             return value if base is None else value / log(0, base)
+        if node.text in ROUNDED:
+            return self._hidden(node)
         if node.text in ("max", "min") and arguments:
             return (Max if node.text == "max" else Min)(*arguments)
         made = function_named(node.text)(0, *arguments)

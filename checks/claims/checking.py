@@ -135,8 +135,9 @@ class Reader:
             self.unread.append(Note(stretch(start, max(error.end, start + 1)), error.reason))
             return
         for chain in reading.chains:
-            goes_on = chain is reading.chains[-1] and GOES_ON.match(self.document.text, span.end)
-            read = Placed(chain, self.context, span.text, stretch, goes_on is not None)
+            last = chain is reading.chains[-1]
+            goes_on = last and GOES_ON.match(self.document.text, span.end) is not None
+            read = Placed(chain, self.context, span.text, stretch, goes_on)
             self.chains.append(read)
             if (definition := defined(chain)) and literal_of(definition[1]) is not None:
                 self.numbers.add(definition[0])

@@ -106,7 +106,7 @@ def _no_claim(chain: Chain, place: int, context: Context, known: Definitions) ->
 
 
 def _right_with_decimal_comma(left: Node, sign: str, right: Node, context: Context) -> bool:
-    """Whether a link holds with 1,356 read as 1.356."""
+    """Whether a link holds with every 1,356 in it read as 1.356."""
     point = _with_point(left), _with_point(right)
     if point == (left, right):
         return False
@@ -116,6 +116,8 @@ def _right_with_decimal_comma(left: Node, sign: str, right: Node, context: Conte
 
 def _with_point(side: Node) -> Node:
     r"""1,356 or 1{,}356, but not 1\,356, as 1.356; anything else as it is."""
+    if side.parts:
+        return replace(side, parts=tuple(map(_with_point, side.parts)))
     text = side.text
     separators = side.end - side.start - len(text)
     if side.head is not Head.NUMBER or not 4 <= len(text) <= 6 or separators not in (1, 3):
@@ -191,7 +193,7 @@ def _found(chain: Chain, place: int, context: Context, known: Definitions) -> Fi
         return first
     if left.head is Head.NAME:  # two statements of one decimal do not confirm each other
         known = known.formulas()
-    return _with_definitions(left, sign, right, context, known) or first
+    return _with_definitions(left, sign, right, context, known, first) or first
 
 
 def substituted_by(context: Context, side: Node) -> Node:
@@ -202,15 +204,21 @@ def substituted_by(context: Context, side: Node) -> Node:
 
 
 def _with_definitions(
-    left: Node, sign: str, right: Node, context: Context, known: Definitions
+    left: Node,
+    sign: str,
+    right: Node,
+    context: Context,
+    known: Definitions,
+    first: Finding | None,
 ) -> Finding | None:
-    """The verdict with names replaced by their definitions.
+    """The verdict with names replaced by their definitions; `first` is the one without.
 
-    True with the nearest definitions is true; false is what is so with all, where there is no doubt
-    that the names are used as defined.
+    True with the nearest definitions is true. False is what is so with all, where there is no doubt
+    that they are meant, or where it is so over the same names on both sides with those that are.
     """
     refuted: list[Finding] = []
-    doubt = ""
+    sure = [first] if first is not None and first.verdict is Verdict.REFUTED else []
+    doubt = unsure = ""
     for values in islice(known.environments(names_of(left, right)), MOST_WAYS):
         try:
             a, b = substituted(left, values), substituted(right, values)
@@ -229,11 +237,15 @@ def _with_definitions(
             doubt = doubt or found.reason
         elif all(map(known.meant, values)):
             refuted.append(found)
+            sure += [found] if names_of(a) == names_of(b) else []
         else:
-            doubt = f"{found.reason}, which may not be meant here"
-    if refuted and not doubt:
+            unsure = f"{found.reason}, which may not be meant here"
+    if refuted and not doubt and not unsure:
         return refuted[0]
-    return Finding(Verdict.UNDECIDED, reason=doubt) if doubt else None
+    if sure and not doubt:
+        return sure[0]
+    told = doubt or unsure
+    return Finding(Verdict.UNDECIDED, reason=told) if told else None
 
 
 def _current(known: Definitions, name: str, value: Node, context: Context) -> bool:

@@ -47,10 +47,15 @@ class Definitions:
         return sorted(values, key=lambda value: self._distance(values[value]))
 
     def current(self, name: str) -> Node | None:
-        """The value that a name has here: the nearest before, else one that follows soon."""
+        """The value that a name has here: the nearest before, else one that follows soon.
+
+        Another name is its value only soon after.
+        """
         nearest = self.of(name)[0]
         later, distance = self._distance(self.by_name[name][nearest])
-        return None if later and -distance > NEAR else nearest
+        assumed = nearest.head is Head.NAME  # m = n: what is so for a while
+        far = -distance > NEAR if later else assumed and distance > NEAR
+        return None if far else nearest
 
     def formulas(self) -> "Definitions":
         """Without the values that are bare decimals."""

@@ -1,7 +1,7 @@
 """Closed formulas as exact fractions, where they are short ones."""
 
 from fractions import Fraction
-from math import factorial
+from math import ceil, factorial, floor
 
 from flint import fmpz
 
@@ -9,6 +9,7 @@ from varlaw.checks.claims.definitions import substituted
 from varlaw.checks.claims.literals import literal_of
 from varlaw.symbolic.formulas.tree import Head, Node, plain
 
+WHOLE = ("floor", "ceil", "max", "min")
 MOST_EXACT_TERMS = 500
 MOST_FACTORIAL = 300
 MOST_BITS = 3000  # of a numerator or denominator that is kept exactly
@@ -57,7 +58,23 @@ def rational(node: Node) -> Fraction | None:
             return Fraction(factorial(int(k))) if small and k is not None else None
         case Head.SUM | Head.PRODUCT if len(parts) == 4:
             return _exact_series(node)
+        case Head.CALL if node.text in WHOLE:
+            return _exact_call(node)
     return None
+
+
+def _exact_call(node: Node) -> Fraction | None:
+    """A rounding, or the largest or smallest, of fractions."""
+    values = [value for part in node.parts if (value := rational(part)) is not None]
+    if len(values) != len(node.parts) or not values:
+        return None
+    if node.text in ("max", "min"):
+        return (max if node.text == "max" else min)(values)
+    return (
+        Fraction((floor if node.text == "floor" else ceil)(values[0]))
+        if values[:1] == values
+        else None
+    )
 
 
 def _exact_series(node: Node) -> Fraction | None:

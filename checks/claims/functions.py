@@ -26,6 +26,7 @@ SAME = {
     **{"arcsin": "asin", "arccos": "acos", "arctan": "atan", "arsinh": "asinh", "Gamma": "gamma"},
 }  # functions, and the methods of balls that are the same functions
 SEVERAL = ("max", "min")
+ROUNDED = ("floor", "ceil")
 
 
 def whole(value: Any) -> int | None:
@@ -72,6 +73,10 @@ def function(name: str, arguments: list[Any], scope: "Scope") -> Any:
             return _with_cut(name, x, scope)
         if name in ("abs", "lvert"):
             return x.real_abs(analytic=scope.analytic) if scope.complex else abs(x)
+        if name in ROUNDED:
+            if scope.complex:
+                raise NoValue(f"{name} inside of an integral")
+            return getattr(x, name)()
         if name in SAME:
             return _plain(SAME[name], x, scope)
         if name == "sign":

@@ -10,6 +10,7 @@ from typing import Any
 from flint import arb, ctx, fmpz
 
 from varlaw.checks.claims.definitions import free_names
+from varlaw.checks.claims.functions import ROUNDED
 from varlaw.checks.claims.numbers import NoValue, Scope, enclosure
 from varlaw.symbolic.formulas.tree import Head, Node
 
@@ -52,14 +53,14 @@ class Sampled:
 
 
 def whole_names(*sides: Node) -> set[str]:
-    """The names in factorials and the ends of sums and products, which are whole numbers."""
+    """The names in factorials, roundings and ends of sums and products: whole numbers."""
     counted = {Head.SUM: 2, Head.PRODUCT: 2, Head.FACTORIAL: 0}
     return {
         name
         for side in sides
         for node in side.walk()
-        if node.head in counted
-        for part in node.parts[counted[node.head] :]
+        if node.head in counted or (node.head is Head.CALL and node.text in ROUNDED)
+        for part in node.parts[counted.get(node.head, 0) :]
         for name in free_names(part)
     }
 

@@ -25,6 +25,8 @@ _BLANK = re.compile(BLANK)
 _RELATION = re.compile("(?<![=≈<>≤≥≠∼])[=≈<>≤≥≠∼](?![=≈<>≤≥≠∼])")
 _TWICE = re.compile(r"(?<![^\s(])([^\W\d_]|-?\d+\.\d+)(\1)(?=[.,;:)]*(?:\s|\Z))")
 _UNKNOWN = "\0"
+_DIGIT = re.compile(r"[0-9]")
+_NUMBER = re.compile(r"\d\.\d")
 
 
 def find_pairs(found: Found) -> None:
@@ -96,7 +98,8 @@ class _Stream:
             visible += signs
             self.starts += [token.start()] * len(signs)
             self.ends += [token.end()] * len(signs)
-        self.visible = "".join(visible)
+        self.written = self.visible = "".join(visible)
+        self.shape = _DIGIT.sub("0", self.written)
         self.steps = 0
 
     def _signs(self, token: str, position: int) -> str:
@@ -118,7 +121,10 @@ class _Stream:
         for spot in sorted(spots):
             if not low <= spot < len(self.visible) or self.steps < 0:
                 continue
-            pair = self._pair(spot, low, strong=self.marks.get(spot, False))
+            strong = self.marks.get(spot, False)
+            pair = self._pair(spot, low, strong=strong)
+            if strong and pair is None:
+                pair = self._corrected(spot, low)
             if pair:
                 found.append((pair.first, pair.last))
                 low = pair.following
@@ -126,6 +132,16 @@ class _Stream:
                 # A rendering holds no commands.
                 low = spot + (self.text[self.starts[spot]] == "\\")
         return found
+
+    def _corrected(self, spot: int, low: int) -> _Pair | None:
+        """A relation with a decimal, of which one copy has other digits than the other."""
+        self.visible = self.shape
+        pair = self._pair(spot, low, strong=True)
+        self.visible = self.written
+        if pair is None or pair.score < 2:
+            return None
+        seen = self.written[pair.following - pair.period : pair.following]
+        return pair if _RELATION.search(seen) and _NUMBER.search(seen) else None
 
     def _pair(self, spot: int, low: int, *, strong: bool) -> _Pair | None:
         """The longest word that stands twice, with the character at `spot` in its second copy."""

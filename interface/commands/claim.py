@@ -34,7 +34,11 @@ FORMS = ("text", "latex", "markdown", "json")
     help="Fix a symbol in the measurements, such as m=512; may be repeated.",
 )
 @measuring
-@click.option("--strict", is_flag=True, help="Loose claims fail, too.")
+@click.option(
+    "--strict",
+    is_flag=True,
+    help="Loose claims and measurements that confirm nothing fail, too.",
+)
 @click.option("-v", "--verbose", is_flag=True, help="Show the audit's counter-examples.")
 @click.option("-o", "--output", type=click.Path(), metavar="PATH", help="Write to a file.")
 @formats(*FORMS, default=None)
@@ -110,6 +114,6 @@ def _code(found: "Sequence[Evidence]", strict: bool) -> Exit:
     verdicts = {str(one.verdict) for one in found}
     if "refuted" in verdicts:
         return Exit.REFUTED
-    return (
-        Exit.UNDECIDED if "undecided" in verdicts or ("loose" in verdicts and strict) else Exit.WELL
-    )
+    open_ends = any(str(m.verdict) != "verified" for one in found for m in one.measured)
+    doubtful = strict and ("loose" in verdicts or open_ends)
+    return Exit.UNDECIDED if doubtful or "undecided" in verdicts else Exit.WELL

@@ -7,7 +7,7 @@ rows of a display, and what is layout. One pass over the pieces, with a stack of
 
 from lark import Token
 
-from varlaw.symbolic.formulas.latex_brackets import Brackets
+from varlaw.symbolic.formulas.latex_brackets import CLOSING, OPENERS, Brackets
 from varlaw.symbolic.formulas.latex_names import Names
 from varlaw.symbolic.formulas.latex_numbers import Numbers
 from varlaw.symbolic.formulas.latex_scanner import Open
@@ -32,7 +32,8 @@ from varlaw.symbolic.formulas.vocabulary import (
 BASES = frozenset({"NAME", "VARIABLE", "WORD"})
 SHORT = 8  # pieces of a superscript that is no power
 SIMPLE = {
-    "+": "PLUS", "-": "MINUS", "/": "SLASH", "!": "BANG", "'": "PRIME", r"\prime": "PRIME",
+    "+": "PLUS", "-": "MINUS", "/": "SLASH", r"\div": "SLASH",
+    "!": "BANG", "'": "PRIME", r"\prime": "PRIME",
     r"\sum": "SUM", r"\prod": "PRODUCT", r"\lim": "LIMIT", r"\infty": "INFINITY", r"\%": "PERCENT",
 }  # fmt: skip
 
@@ -69,9 +70,9 @@ class Latex(Numbers, Names, Brackets):
             return self.open_brace(piece)
         if text == "}":
             return self.close(piece, "{", "RBRACE")
-        if text in ("(", "[", r"\{", r"\lbrace", r"\lbrack"):
+        if text in OPENERS:
             return self.open_bracket(piece)
-        if text in (")", "]", r"\}", r"\rbrace", r"\rbrack"):
+        if text in CLOSING:
             return self.close_bracket(piece)
         if text in BARS:
             return self.bar(piece)
@@ -116,6 +117,8 @@ class Latex(Numbers, Names, Brackets):
             return None
         if text == r"\sqrt":
             return self.root(piece)
+        if text == r"\num":
+            return self.siunitx(piece)
         if text in ACCENTS and not self.plain_delta(text):
             self.emit("ACCENT", piece, ACCENTS[text])
             self.wants = max(self.wants, 1)

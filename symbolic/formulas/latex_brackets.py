@@ -15,7 +15,13 @@ ENDS = words(
     "NUMBER DIGITS NAME VARIABLE WORD INFINITY FUNCTION MOMENT ONE RBRACE CLOSE BAR_CLOSE "
     "NORM_CLOSE PRIME BANG PERCENT MARK CASES_CLOSE DIFFERENTIAL"
 )
-CLOSERS = {")": "(", "]": "[", r"\}": r"\{", "|": "|", r"\|": r"\|"}
+CLOSERS = {
+    ")": "(", "]": "[", r"\}": r"\{", "|": "|", r"\|": r"\|", r"\rfloor": r"\lfloor",
+    r"\rceil": r"\lceil",
+}  # fmt: skip
+OPENERS = words(r"( [ \{ \lbrace \lbrack \lfloor \lceil")
+CLOSING = words(r") ] \} \rbrace \rbrack \rfloor \rceil")
+ROUNDED = {r"\lfloor": "floor", r"\lceil": "ceil"}
 
 
 class Brackets(Scanner):
@@ -33,8 +39,10 @@ class Brackets(Scanner):
         wants, self.wants = self.wants, 0
         if wants:
             raise NotRead(f"{piece.text} as an argument without braces", piece.start, piece.end)
+        if sign in ROUNDED:
+            self.emit("FUNCTION", piece, ROUNDED[sign])
         self.push(Open(sign, piece.start, conditional=conditional))
-        self.emit("OPEN", piece, sign)
+        self.emit("OPEN", piece, "(" if sign in ROUNDED else sign)
 
     def close_bracket(self, piece: Piece) -> None:
         sign = {r"\rbrace": r"\}", r"\rbrack": "]"}.get(piece.text, piece.text)
@@ -43,7 +51,7 @@ class Brackets(Scanner):
             return self.close(piece, "[", "RBRACE")
         if {self.top.sign, opener} == {"(", "["}:
             opener = self.top.sign  # an interval that is open at one end
-        return self.close(piece, opener, "CLOSE", sign)
+        return self.close(piece, opener, "CLOSE", ")" if opener in ROUNDED else sign)
 
     def close(self, piece: Piece, opener: str, kind: str, value: str | None = None) -> None:
         if self.top.sign != opener:
@@ -115,9 +123,10 @@ class Brackets(Scanner):
             return self.open_cases(piece)
         if side == "right" and bracket.text == "." and self.top.sign == "cases":
             return self.close(piece, "cases", "CASES_CLOSE")
-        if bracket.text in ("(", "[", r"\{", r"\lbrace", r"\lbrack") and side == "left":
+        bracket = bracket._replace(text=UNICODE.get(bracket.text, bracket.text))
+        if bracket.text in OPENERS and side == "left":
             return self.open_bracket(bracket)
-        if bracket.text in (")", "]", r"\}", r"\rbrace", r"\rbrack") and side == "right":
+        if bracket.text in CLOSING and side == "right":
             return self.close_bracket(bracket)
         if bracket.text in BARS:
             return self.bar(bracket, side)

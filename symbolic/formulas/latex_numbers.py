@@ -1,5 +1,7 @@
 """Numbers in LaTeX as they are written: thousands, decimals, single digits as arguments."""
 
+import re
+
 from lark import Token
 
 from varlaw.symbolic.formulas.latex_scanner import Scanner
@@ -9,6 +11,8 @@ from varlaw.symbolic.formulas.vocabulary import (
     LOWERED,
     RAISED,
 )
+
+SIUNITX = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?")
 
 
 class Numbers(Scanner):
@@ -20,10 +24,17 @@ class Numbers(Scanner):
         text, end = piece.text, piece.end
         if text != ".":
             text, end = self.thousands(text, end)
-        if text == "." or (self.ahead() == "." and self.fraction_follows()):
+        if text != "." and "." in text:
+            if self.ahead() == "." and self.fraction_follows():
+                raise NotRead("a number with a comma and a point", piece.start, end)
+        elif text == "." or (self.ahead() == "." and self.fraction_follows()):
             if text != ".":
                 self.place += 1
             text, end = self.take(text.rstrip(".") + ".")
+        elif self.ahead() == "." and self.recurring(after=1):
+            text, end = self.take(text)
+        if recurring := self.recurring():
+            return self.repeated(text, recurring, piece)
         if self.ahead() in ("e", "E") and (scientific := self.exponent(text, piece)):
             text, end = scientific
         check_digits(text, piece.start, end)
@@ -35,7 +46,7 @@ class Numbers(Scanner):
         return after < len(self.source) and self.source[after].text.isdecimal()
 
     def thousands(self, text: str, end: int) -> tuple[str, int]:
-        """1{,}356 and 1,356 and 1\\,356, without the separators."""
+        """1{,}356 and 1,356 and 1\\,356, without the separators; 0{,}05 and 1{,}5 are decimals."""
         first = len(text) <= 3 and text[0] != "0"
         while True:
             ahead = [item.text for item in self.source[self.place : self.place + 4]]
@@ -49,14 +60,48 @@ class Numbers(Scanner):
                 return text, end
             group = ahead[skip] if len(ahead) > skip else ""
             if not first or not group.isdecimal() or len(group) != 3:
-                if skip == 3:
-                    raise NotRead("a decimal comma", end, end + 3)
+                if skip == 3 and group.isdecimal():
+                    self.place += 4
+                    return f"{text}.{group}", self.source[self.place - 1].end
                 return text, end
             if ahead[0] == "," and len(text) == 3:
                 raise NotRead(f"{text},{group}: a number or a list", end - 3, end + 4)
             end = self.source[self.place + skip].end
             self.place += skip + 1
             text += group
+
+    def recurring(self, after: int = 0) -> str:
+        r"""The digits of \overline{6} that comes next, or after some pieces; else empty."""
+        place = self.place + after
+        ahead = [item.text for item in self.source[place : place + 4]]
+        bar = ahead[:2] in ([r"\overline", "{"], [r"\bar", "{"]) and ahead[3:] == ["}"]
+        return ahead[2] if bar and ahead[2].isdecimal() else ""
+
+    def repeated(self, text: str, digits: str, piece: Piece) -> None:
+        r"""1.\overline{6} as the fraction that it is."""
+        if "." not in text:
+            raise NotRead("a bar over digits", piece.start, piece.end)
+        end = self.source[self.place + 3].end
+        self.place += 4
+        check_digits(text + digits, piece.start, end)
+        whole, _, places = text.partition(".")
+        above = int(whole + places + digits) - int(whole + places)
+        self.emit("FRAC", piece, r"\frac", end)
+        self.emit("NUMBER", piece, str(above), end)
+        self.emit("NUMBER", piece, "9" * len(digits) + "0" * len(places), end)
+
+    def siunitx(self, piece: Piece) -> None:
+        r"""\num{1.5e-3}, whose comma is a decimal one."""
+        text = "".join(item.text for item in self.argument(piece) if not item.is_space)
+        end = self.source[self.place - 1].end
+        text = text.replace(r"\,", "").replace(",", ".").replace("E", "e")
+        if not SIUNITX.fullmatch(text):
+            raise NotRead(r"what \num holds is no plain number", piece.start, end)
+        check_digits(text, piece.start, end)
+        if text[0] in "+-":
+            self.emit("MINUS" if text[0] == "-" else "PLUS", piece)
+        self.emit("NUMBER", piece, text.lstrip("+-"), end)
+        self.used()
 
     def exponent(self, text: str, piece: Piece) -> tuple[str, int] | None:
         """1e-6 is a number; 2e-3 may be 2 e - 3."""

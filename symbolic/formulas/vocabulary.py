@@ -31,6 +31,7 @@ UNICODE = {
     "−": "-", "–": "-", "÷": "/", "∕": "/", "√": r"\sqrt", "∞": r"\infty", "…": r"\dots",
     "⋯": r"\cdots", "ℓ": r"\ell", "∫": r"\int", "∑": r"\sum", "∏": r"\prod", "∣": "|",
     "‖": r"\|", "∥": r"\|", "′": "'", "″": "''", "∂": r"\partial", "∇": r"\nabla", "±": r"\pm",
+    "⌊": r"\lfloor", "⌋": r"\rfloor", "⌈": r"\lceil", "⌉": r"\rceil",
     "⊤": r"\top", "⟨": r"\langle", "⟩": r"\rangle", "𝔼": r"\E", "ℙ": r"\Pr",
     "α": r"\alpha", "β": r"\beta", "γ": r"\gamma", "δ": r"\delta", "ε": r"\epsilon",
     "ϵ": r"\epsilon", "ζ": r"\zeta", "η": r"\eta", "θ": r"\theta", "ι": r"\iota",
@@ -53,7 +54,7 @@ GREEK = words(
 # Functions whose name alone makes f(x), and f x, a call; other spellings of some.
 ELEMENTARY = words(
     "log ln exp sin cos tan cot sec csc arcsin arccos arctan sinh cosh tanh coth arsinh arcosh "
-    "artanh erf erfc erfinv max min sqrt root abs sign"
+    "artanh erf erfc erfinv max min sqrt root abs sign floor ceil"
 )
 ACTIVATIONS = words(
     "relu gelu silu swish selu elu celu sigmoid softplus softsign mish leaky_relu hardtanh relu6 "
@@ -134,10 +135,10 @@ REFUSED = {
     r"\argmax": "an argument of the maximum", r"\argmin": "an argument of the minimum",
     r"\overset": "a relation with a text above", r"\stackrel": "a relation with a text above",
     r"\over": r"a fraction by \over: write \frac", r"\choose": r"\choose: write \binom",
-    r"\lfloor": "rounding", r"\lceil": "rounding",
     r"\det": "a determinant", r"\forall": "a quantifier", r"\exists": "a quantifier",
     r"\sup": "a supremum", r"\inf": "an infimum",
     r"\vdots": "an ellipsis", r"\ddots": "an ellipsis",
+    r"\SI": "a quantity with its unit", r"\qty": "a quantity with its unit",
     r"\input": "a file", r"\include": "a file", r"\lesssim": "a relation up to a constant",
     r"\gtrsim": "a relation up to a constant", r"\asymp": "a relation up to constants",
 }  # fmt: skip

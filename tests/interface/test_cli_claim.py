@@ -119,6 +119,17 @@ def test_a_rounding_is_measured_within_its_digits(varlaw: Run) -> None:
     assert found["measurements"][0]["verdict"] == "verified"
 
 
+@pytest.mark.parametrize(("strict", "code"), [((), 0), (("--strict",), 3)])
+def test_a_measurement_over_its_budget_confirms_nothing(
+    varlaw: Run, strict: tuple[str, ...], code: int
+) -> None:
+    text = "E[silu(z)^2] = 0.3558 where z ~ N(0, 1)"
+    few = ("--measure", "--tolerance", "1e-6", "--budget", "1000")
+    found = answer(varlaw, text, *few, *strict, code=code)
+    assert found["verdict"] == "verified"
+    assert {one["verdict"] for one in found["measurements"]} == {"undecided"}
+
+
 @pytest.mark.parametrize(
     ("text", "why"),
     [

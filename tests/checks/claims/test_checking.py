@@ -131,6 +131,7 @@ def test_a_context_that_is_not_understood(context: str, message: str) -> None:
         (r"$12 \times 768^2 \approx 7.08$M", []),
         (r"$12 \times 768^2 \approx 7.08$ million", []),
         (r"$2/3 \approx 67$%", []),
+        (r"$2/3 = 0.68$, and $1/2 = 0.6, 2/3 \approx 67$%", ["refuted", "refuted"]),
         (r"$2/3 \approx 67$ more", ["refuted"]),
         (r"$2/3 \approx 0.67$ B", ["verified"]),
         (r"$n = 100$, $a = 0.2$: $\frac{2}{n(1+a^2)} = 0.01923$", ["verified"]),

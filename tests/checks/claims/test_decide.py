@@ -142,6 +142,22 @@ def test_of_two_definitions_of_a_name_only_the_nearest_makes_a_link_true() -> No
     assert verdict(XAVIER, HE, *far, wrong) == "undecided"
 
 
+def test_names_said_to_be_equal_are_so_only_nearby() -> None:
+    link, wrong = r"6/(3(m+n)) = 2/(m+n)", r"6/(3(m+m)) = 2/(m+n)"
+    far = ["b_{1} = 3"] * 9
+    assert verdict("m = n", wrong) == "verified"
+    assert verdict("m = n", *far, link) == "verified"
+    assert verdict("m = n", *far, wrong) == "undecided"
+    assert verdict("m = n", *far, r"6/(3(m+n)) = 4/(m+n)") == "refuted"
+
+
+def test_a_definition_that_is_meant_refutes_beside_others_that_may_not_be() -> None:
+    width, gain = r"a = g\sqrt{3/n}", r"g = \sqrt{2}"
+    far = ["b_{1} = 3"] * 9
+    assert verdict(gain, *far, width, r"a^2/3 = g^2/n") == "verified"
+    assert verdict(gain, *far, width, r"a/3 = g^2/n") == "refuted"
+
+
 def test_a_number_given_anew_makes_no_earlier_statement_true() -> None:
     link = r"1/\sqrt{n} = 0.0442"
     assert verdict("n = 512", link) == "verified"
@@ -314,6 +330,21 @@ def test_what_is_assumed_for_a_moment_defines_nothing() -> None:
         (r"\sqrt{-1} = 1", "undecided"),
         (r"\frac{1}{0} = \frac{2}{0}", "undecided"),
         (r"\max(2, 3) = 3", "verified"),
+        (r"\lfloor 7/2 \rfloor = 3", "verified"),
+        (r"\left\lceil 768/60 \right\rceil = 12", "refuted"),
+        (r"\lfloor \sqrt{643} \rfloor = 25", "verified"),
+        (r"\lfloor -7/2 \rfloor = -4", "verified"),
+        (r"\lfloor b/2 \rfloor + \lceil b/2 \rceil = b", "undecided"),  # so for whole numbers
+        (r"\lfloor x + 1 \rfloor = \lfloor x \rfloor + 2", "refuted"),
+        (r"\max(0.95, 0.5) \cdot 3 = 2.85", "verified"),
+        (r"5/3 = 1.\overline{6}", "verified"),
+        (r"0.1\overline{6} = 1/6", "verified"),
+        (r"0.\overline{3} = 1/4", "refuted"),
+        (r"\num{1.5e-3} \cdot 2 = \num{0,003}", "verified"),
+        (r"\sqrt{2/512} = 0{,}0625", "verified"),
+        (r"\sqrt{2/512} = 0{,}0645", "refuted"),
+        (r"0{,}02/1{,}137 \approx 0{,}0176", "undecided"),  # with both as decimal commas
+        (r"12 \div 4 = 3", "verified"),
         (r"\text{gelu}(1) \approx 0.841", "verified"),
         (r"\text{selu}(-1) \approx -1.1113", "verified"),
     ],

@@ -32,6 +32,7 @@ def sources(text: str, suffix: str = ".txt") -> list[str]:
         (r"其中σ\sigma是", [r"\sigma"]),
         (r"γ\gamma and $\gamma$", [r"\gamma", r"\gamma"]),
         (r"σ=1\sigma = 1σ=1 thrice", [r"\sigma = 1"]),
+        (r"σ=2/n≈0.11\sigma = \sqrt{2/n} \approx 0.13.", [r"\sigma = \sqrt{2/n} \approx 0.13"]),
         ("the σ 2 {\\displaystyle \\sigma ^{2}} of", [r"{\displaystyle \sigma ^{2}}"]),
     ],
 )
@@ -61,6 +62,7 @@ def test_pairs_without_commands_in_a_document_that_has_pairs(text: str, found: l
         r"a\sqrt{a",
         "`σ\\sigma`",
         r"twice \sigma\sigma",
+        r"x1\alpha x2\alpha",
     ],
 )
 def test_no_pairs(text: str) -> None:
