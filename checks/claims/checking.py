@@ -49,9 +49,17 @@ class Placed:
             if one.verdict is not None and not (one is last and one.verdict is Verdict.REFUTED)
         ]
 
+    def around(self, one: Judgement) -> Chain:
+        """A link as a chain; an implication with the links on either hand."""
+        if one.sign not in IMPLIES:
+            return Chain((one.left, one.right), (one.sign,))
+        place = [side.start for side in self.chain.sides].index(one.left.start)
+        first, last = max(place - 1, 0), place + 3
+        return Chain(self.chain.sides[first:last], self.chain.between[first : last - 1])
+
     def link(self, one: Judgement) -> Link:
         """The judgement on one of its links, which claims something."""
-        sides = self.chain.sides if one.sign in IMPLIES else (one.left, one.right)
+        sides = self.around(one).sides
         start, end = sides[0].start, sides[-1].end
         text = " ".join(self.text[start:end].split())
         verdict = str(one.verdict)

@@ -117,13 +117,16 @@ def _links(
         link = one.link(judgement)
         if at.inside(link.spot):
             title = str(judgement.verdict or "no claim")
-            facts = tuple(_facts(judgement, one.context, known))
+            facts = tuple(_facts(judgement, one, known))
             yield Explanation(link.spot, title, link.text, facts)
 
 
-def _facts(one: Judgement, context: Context, known: Definitions) -> Iterator[tuple[str, str]]:
+def _facts(one: Judgement, at: Placed, known: Definitions) -> Iterator[tuple[str, str]]:
     """How it was read, what was known, how it was judged, and what would help."""
-    yield "read as", f"{show(one.left)} {one.sign} {show(one.right)}"
+    read, context = at.around(one), at.context
+    first, *others = map(show, read.sides)
+    told = zip(read.between, others, strict=True)
+    yield "read as", " ".join([first, *(f"{sign} {side}" for sign, side in told)])
     names = sorted(_names(context, one.left, one.right))
     yield from (("declared", told) for name in names for told in _declarations(name, context))
     for name in names:

@@ -44,6 +44,16 @@ def test_a_line_with_everything(varlaw: Run, document: str) -> None:
     assert bare == ("no claim", {"read as": "m", "why": "it has no relation"})
 
 
+def test_an_implication_ends_where_another_link_begins(varlaw: Run, tmp_path: Path) -> None:
+    path = tmp_path / "i.md"
+    path.write_text(r"$2^{-L/2} < 10^{-38} \Rightarrow L > 76\log_2 10 \approx 254$")
+    found = json.loads(varlaw("explain", f"{path}:1", "--json").out)["found"]
+    implied, rounded = found[1], found[3]
+    assert (implied["status"], rounded["status"]) == ("verified", "refuted")
+    assert implied["text"].endswith(r"L > 76\log_2 10")
+    assert implied["facts"][0]["text"] == "2^(-L/2) < 10^(-38) => L > 76*log(10, 2)"
+
+
 def test_a_column(varlaw: Run, document: str) -> None:
     ((status, facts),) = found(varlaw, f"{document}:2:25")
     assert (status, facts["declared"]) == ("refuted", "z ~ N(0, 1)")
