@@ -64,10 +64,9 @@ class Attention(Block):
     Query or key weights of 0 make p uniform, and all maps are exact. Else, in the wide limit, with
     q = E[x^2], c = E[x x'], rho = c/q and u = E[logit^2], E sum_s p_ts^2 is taken as
     N = e^v/(T - 1 + e^v), v = u (1-rho), which is right for small u at any T, and for many tokens
-    at any u, or as `overlapping` for a number of tokens and no means over positions; for two
-    queries with rho v in place of v in the numerator. Since p depends on the tokens, by Stein's
-    lemma the average is moved by q - c times the gradient of a logit, which adds (q - c)^2 u/(q d),
-    and rho times that for two queries. Backward, gradients pass through the values, times N, and
+    at any u (`overlapping` has the next order); for two queries with rho v in place of v. Since p
+    depends on the tokens, by Stein's lemma the average is moved by q - c times the gradient of a
+    logit, which adds (q - c)^2 u/(q d), and rho times that for two queries. Backward, gradients pass through the values, times N, and
     through the logits: through queries times u (1-rho)^2 ((1-N)^2/d + N (1-N)), where the first is
     the covariance of the tokens, the second its noise; through keys times u (1-rho) N (1-N).
     """
@@ -233,10 +232,10 @@ class Attention(Block):
         n, apart = self.tokens, logits.variance * (1 - logits.keys)
         one, two = exp(tidy(apart)), exp(tidy(apart * logits.queries))
         if self.causal == 0:
-            single, both = (tidy(_overlapping(grown, one, n)) for grown in (one, two))
+            single, both = (tidy(grown / (n - 1 + grown)) for grown in (one, two))
             return Overlap(single, single**2, both, both * (1 - 1 / n))
         if (t := self.position) is not None:
-            single = tidy(_overlapping(one, one, t))
+            single = tidy(one / (t - 1 + one))
             return Overlap(single, single**2, two / t, two / t)
         if n == 1:
             return Overlap(ONE, ONE, ONE, ZERO)
@@ -262,11 +261,6 @@ def overlapping(b: Any, a: Any, n: Any) -> Any:
     """
     late = n - 1 + a * (3 * a**2 + 2 * a - 3) / 2
     return b / (n - 1 + b + 2 * (b - 1) * (a - 1) * (n - 1) / late)
-
-
-def _overlapping(b: Expr, a: Expr, n: Expr) -> Expr:
-    found: Expr = overlapping(b, a, n) if n.is_number else b / (n - 1 + b)
-    return found
 
 
 def _flag(value: Text, name: str) -> Expr:
