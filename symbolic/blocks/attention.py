@@ -66,9 +66,10 @@ class Attention(Block):
     N = e^v/(T - 1 + e^v), v = u (1-rho), which is right for small u at any T, and for many tokens
     at any u (`overlapping` has the next order); for two queries with rho v in place of v. Since p
     depends on the tokens, by Stein's lemma the average is moved by q - c times the gradient of a
-    logit, which adds (q - c)^2 u/(q d), and rho times that for two queries. Backward, gradients pass through the values, times N, and
-    through the logits: through queries times u (1-rho)^2 ((1-N)^2/d + N (1-N)), where the first is
-    the covariance of the tokens, the second its noise; through keys times u (1-rho) N (1-N).
+    logit, which adds (q - c)^2 u/(q d), and rho times that for two queries. Backward, gradients
+    pass through the values, times N, and through the logits: through queries times u (1-rho)^2
+    ((1-N)^2/d + N (1-N)), where the first is the covariance of the tokens, the second its noise;
+    through keys times u (1-rho) N (1-N).
     """
 
     width: Expr

@@ -24,7 +24,7 @@ T = 12
         "repeat(postnorm(linear(8, 8, var=1/8)), 3)",
         "attention(8, 12, value=1/8, out=1/8, value_bias=1/4)",
         "attention(8, 12, value=1/8, out=1/8, causal=1)",
-        "attention(512, 12, value=1/512, out=1/512, query=1/512, key=1/2048, query_bias=1)",
+        "attention(512, 12, value=1/512, out=1/512, query=1/512, key=1/16384, query_bias=1)",
         "attention(512, 12, value=1/512, out=1/512, query=1/512, key=1/256, qk_norm=1, scale=1/64)",
     ],
 )
