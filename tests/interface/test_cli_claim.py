@@ -244,11 +244,19 @@ def test_interrupted_while_it_measures() -> None:
     text = "E[relu(z)^2] = 1/2 where z ~ N(0, 1)"
     command = [sys.executable, "-m", "varlaw", "claim", text, "--measure", "--budget", "1e15"]
     command += ["--tolerance", "1e-6", "--jobs", "1"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as run:
+    run = subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # ignored in background
+    )
+    try:
         time.sleep(12)
         assert run.poll() is None
         run.send_signal(signal.SIGINT)
         out, error = run.communicate(timeout=60)
+    finally:
+        run.kill()
     assert (run.returncode, out) == (130, b"")
     assert b"Traceback" not in error
 

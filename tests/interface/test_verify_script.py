@@ -33,10 +33,14 @@ def test_an_interrupt_is_one_line_and_the_json_whole() -> None:
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # ignored in background
     )
-    time.sleep(8)
-    os.killpg(run.pid, signal.SIGINT)  # as a terminal does: to the workers as well
-    out, err = run.communicate(timeout=60)
+    try:
+        time.sleep(8)
+        os.killpg(run.pid, signal.SIGINT)  # as a terminal does: to the workers as well
+        out, err = run.communicate(timeout=60)
+    finally:
+        run.kill()
     assert run.returncode == 130
     assert out.lstrip().startswith("{") and out.rstrip().endswith("}")
     assert "Traceback" not in err
