@@ -32,6 +32,7 @@ ONE_LAW_OF_WEIGHTS = {
     "pytorch-linear-variance": "is about uniform weights",
     "fused-qkv-variance": "is about uniform weights",
     "orthogonal-variance": "is about Haar matrices",
+    "muon-update": "is about Haar matrices",
     "adam-coherent": "assumes Gaussian inputs",
     "adam-noise": "signs keep the average of squared gradients at its mean",
     "adam-noise-default": "signs keep the average of squared gradients at its mean",

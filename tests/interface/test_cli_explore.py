@@ -117,7 +117,7 @@ def test_a_very_long_formula_is_its_value_in_text(varlaw):
     given = ("explore", text, "--second-moment", "1", "--correlation", "1/2")
     told, record = varlaw(*given).out, json.loads(varlaw(*given, "--json").out)
     assert max(map(len, told.splitlines())) < 1100
-    assert f"backward  {record['backward']['value']:.10g} (a formula of " in told
+    assert f"backward  {record['backward']['value']:.10g} (a long formula, " in told
     assert len(record["backward"]["second_moment"]) > 1000
 
 
