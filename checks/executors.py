@@ -4,7 +4,6 @@ import os
 import signal
 import sys
 import threading
-import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import (
@@ -17,13 +16,12 @@ from concurrent.futures import (
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from types import ModuleType
 from typing import Any
 
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 TOGETHER = 2  # pools that may break before work is handed out one piece at a time
-WATCH = 1.0  # seconds between looks whether the parent process is there
 ALONE = 2  # deaths of a process with one piece of work before that is given up
 
 
@@ -99,8 +97,7 @@ class _Local:
         self.pool = ProcessPoolExecutor(
             min(jobs, len(work)),
             mp_context=get_context("spawn"),
-            initializer=end_with,
-            initargs=(os.getpid(),),
+            initializer=end_with_parent,
         )
         with by_themselves():  # every process starts as work is handed in
             self.futures = {self.pool.submit(w.call, w.argument): k for k, w in work.items()}
@@ -128,12 +125,13 @@ class _Local:
         self.pool = None
 
 
-def end_with(parent: int) -> None:
-    """Let this process end soon after its parent has, which may have been killed."""
+def end_with_parent() -> None:
+    """Let this process end with the one that started it, which may be killed."""
+    parent = parent_process()
+    assert parent is not None
 
     def watch() -> None:
-        while os.getppid() == parent:
-            time.sleep(WATCH)
+        parent.join()
         os._exit(1)
 
     threading.Thread(target=watch, daemon=True).start()

@@ -4,7 +4,6 @@ They are forked from one process that has imported all that they need, so that a
 at once; nothing of a document is ever in that process.
 """
 
-import os
 import resource
 import signal
 from collections.abc import Callable, Sequence
@@ -15,7 +14,7 @@ from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any
 
-from varlaw.checks.executors import by_themselves, end_with, one_thread_each
+from varlaw.checks.executors import by_themselves, end_with_parent, one_thread_each
 
 NEEDED = (
     "varlaw.checks.algebra",
@@ -133,7 +132,7 @@ def _heard(guarded: Guarded, seconds: float) -> Any:
 
 
 def _answer(pipe: Connection, call: Call) -> None:
-    end_with(os.getppid())
+    end_with_parent()
     limit_memory(call.megabytes)
     limit_processor(call.seconds)
     try:

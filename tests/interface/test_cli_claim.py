@@ -261,6 +261,18 @@ def test_interrupted_while_it_measures() -> None:
     assert b"Traceback" not in error
 
 
+def test_killed_while_it_measures() -> None:
+    """Its processes hold its output open for as long as they run."""
+    text = "E[relu(z)^2] = 1/2 where z ~ N(0, 1)"
+    command = [sys.executable, "-m", "varlaw", "claim", text, "--measure", "--budget", "1e15"]
+    command += ["--tolerance", "1e-6", "--jobs", "1"]
+    run = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    time.sleep(12)
+    assert run.poll() is None
+    run.kill()
+    run.communicate(timeout=30)
+
+
 def test_a_derivation_that_takes_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(evidence, "EXAMINING", 0.01)
     statements = read_statements("E[gelu(z)^2] = 0.42522 where z ~ N(0, 1)")
