@@ -21,7 +21,7 @@ def at_least_one(context: click.Context, option: click.Parameter, value: float) 
     return int(value)
 
 
-def measurement(what: str, tolerance: float, budget: int | str, numbers: str) -> tuple[Command, ...]:
+def measurement(what: str, tolerance: float, budget: int | str, words: str) -> tuple[Command, ...]:
     """The options that every measurement has, with a command's defaults and words."""
     return (
         click.option(
@@ -56,7 +56,7 @@ def measurement(what: str, tolerance: float, budget: int | str, numbers: str) ->
             default=budget,
             show_default=True,
             metavar="NUMBER",
-            help=numbers,
+            help=words,
         ),
     )
 
