@@ -36,7 +36,7 @@ NO_CLAIM = {
 }
 ARROWS = ("->", "~")
 IMPLIES = ("=>", "<=>")
-SHAPES = (Head.WORD, Head.TUPLE, Head.NORM, Head.GIVEN, Head.RELATION, Head.LIMIT)
+SHAPES = (Head.WORD, Head.TUPLE, Head.NORM, Head.TRANSPOSE, Head.GIVEN, Head.RELATION, Head.LIMIT)
 CLOSED = (Head.EXPECTATION, Head.NAME, Head.CASES, Head.INDICATOR)
 ELEMENTARY = ("exp", "log", "ln", "sin", "cos", "tan", "sinh", "cosh", "tanh", "erf", "erfc")
 MOST_WAYS = 16
@@ -182,8 +182,11 @@ def _found(chain: Chain, place: int, context: Context, known: Definitions) -> Fi
     derived = len(chain.links) > 1 or context.stated
     left, right = (substituted_by(context, side) for side in (left, right))
     if any(n.head is Head.EXPECTATION for side in (left, right) for n in side.walk()):
+        from varlaw.checks.claims import matrix_moments
         from varlaw.checks.claims.probability import expected
 
+        if matrix_moments.has_matrices(context, left, right):
+            return matrix_moments.decided(left, sign, right, context)
         return expected(left, sign, right, context, scope)
     first = answered(left, sign, right, context, derived)
     if first is not None and first.verdict in (Verdict.VERIFIED, Verdict.LOOSE):

@@ -21,7 +21,10 @@ DEFINES = ("=", ":=", "eqq")
 CONSTANTS = {"e": Fraction("2.71828"), "pi": Fraction("3.14159")}
 FAR = Fraction(1, 10)  # from a constant, for another meaning of its letter
 NEVER = frozenset(
-    (Head.EXPECTATION, Head.GIVEN, Head.WORD, Head.TUPLE, Head.LIMIT, Head.RELATION, Head.NORM)
+    (
+        *(Head.EXPECTATION, Head.GIVEN, Head.WORD, Head.TUPLE, Head.LIMIT, Head.RELATION),
+        *(Head.NORM, Head.TRANSPOSE),
+    )
 )
 BINDERS = (Head.SUM, Head.PRODUCT, Head.INTEGRAL, Head.LIMIT)
 

@@ -13,7 +13,7 @@ from varlaw.symbolic.formulas.vocabulary import (
 
 ENDS = words(
     "NUMBER DIGITS NAME VARIABLE WORD INFINITY FUNCTION MOMENT ONE RBRACE CLOSE BAR_CLOSE "
-    "NORM_CLOSE PRIME BANG PERCENT MARK CASES_CLOSE DIFFERENTIAL"
+    "NORM_CLOSE PRIME TRANSPOSE BANG PERCENT MARK CASES_CLOSE DIFFERENTIAL"
 )
 CLOSERS = {
     ")": "(", "]": "[", r"\}": r"\{", "|": "|", r"\|": r"\|", r"\rfloor": r"\lfloor",

@@ -11,14 +11,14 @@ NAMES = ("name", "variable", "seen")
 OPERATORS = ("function", "moment", "one", "big")
 JOINED = (Head.ADD, Head.NEGATIVE, Head.MULTIPLY, Head.DIVIDE, Head.POWER)
 UNSEEN = "braces that nobody sees: brackets"
-MARKS = {"BANG": Head.FACTORIAL, "PERCENT": Head.PERCENT}
+MARKS = {"BANG": Head.FACTORIAL, "PERCENT": Head.PERCENT, "TRANSPOSE": Head.TRANSPOSE}
 
 
 @dataclass(frozen=True, slots=True)
 class Script:
     """A sign behind a factor, with its content if it has one."""
 
-    kind: str  # SUB, SUP, LABEL (a superscript in brackets), PRIME, MARK, BANG, PERCENT
+    kind: str  # SUB, SUP, LABEL (a superscript in brackets), PRIME, MARK, BANG, PERCENT, TRANSPOSE
     content: Content | None
     start: int
     end: int
