@@ -91,8 +91,9 @@ def _no_claim(chain: Chain, place: int, context: Context, known: Definitions) ->
         return ""
     if sign in IMPLIES:
         return ""
-    if (free_names(left) | free_names(right)) & known.redefined:
-        return "a letter that usually is a constant and is none here"
+    called = {n.text for side in (left, right) for n in side.walk() if n.head is Head.CALL}
+    if (free_names(left) | free_names(right) | called) & known.redefined:
+        return "a letter that usually is a constant or a function and is none here"
     if any(near in IMPLIES for near in chain.between[max(place - 1, 0) : place + 2]):
         return "a part of an implication"
     inside = [node for side in (left, right) for node in outside(side, CLOSED)]

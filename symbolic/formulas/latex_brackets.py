@@ -121,6 +121,11 @@ class Brackets(Scanner):
             return self.emit("MID", bracket)
         if side == "left" and bracket.text in (r"\{", r"\lbrace") and self.array_follows():
             return self.open_cases(piece)
+        if side == "left" and bracket.text == ".":
+            self.push(Open("at", piece.start))
+            return self.emit("AT_OPEN", piece)
+        if side == "right" and bracket.text in ("|", r"\vert", r"\rvert") and self.top.sign == "at":
+            return self.close(bracket, "at", "AT_CLOSE")
         if side == "right" and bracket.text == "." and self.top.sign == "cases":
             return self.close(piece, "cases", "CASES_CLOSE")
         bracket = bracket._replace(text=UNICODE.get(bracket.text, bracket.text))

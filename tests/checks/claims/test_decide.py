@@ -185,6 +185,8 @@ def test_names_in_definitions_have_their_values_too() -> None:
         ((r"\pi = 3.14", r"\pi^2 = 9.87"), "verified"),
         ((r"\pi = 3.14", r"\pi^2 = 9.89"), "refuted"),
         ((r"\pi \approx 3.16",), "refuted"),
+        ((r"\zeta(x) = x^2", r"\zeta(2) = 4"), "None"),
+        ((r"\Gamma(n) = (n-1)!", r"\Gamma(5) = 24"), "verified"),
         ((r"e \approx 2.72", r"e^2 \approx 7.39"), "verified"),
     ],
 )
