@@ -19,6 +19,7 @@ from varlaw.checks.claims.implications import implied
 from varlaw.checks.claims.literals import literal_of
 from varlaw.checks.claims.numbers import Scope
 from varlaw.checks.claims.questions import answered
+from varlaw.checks.claims.separators import otherwise_right
 from varlaw.checks.claims.symbolic import compound, names_of
 from varlaw.checks.claims.verdict import Judgement
 from varlaw.checks.statistics import Verdict
@@ -72,8 +73,7 @@ def _judged(chain: Chain, place: int, context: Context, known: Definitions) -> J
         found = Finding(Verdict.UNDECIDED, reason="nested too deep")
     if found is None:
         return Judgement(left, sign, right, None, reason="a condition on its names")
-    if found.verdict is Verdict.REFUTED and _right_with_decimal_comma(left, sign, right, context):
-        told = "the comma sets thousands apart here; as a decimal comma it would be right"
+    if found.verdict is Verdict.REFUTED and (told := otherwise_right(left, sign, right, context)):
         found = Finding(Verdict.UNDECIDED, found.value, told)
     if found.verdict is not Verdict.VERIFIED and _named(chain, place, context):
         return Judgement(left, sign, right, None, reason="another value of a name")
@@ -104,26 +104,6 @@ def _no_claim(chain: Chain, place: int, context: Context, known: Definitions) ->
     if sign in ("=", "~=", "eqq") and _defines(chain, place, context, known):
         return "a definition or an assumption"
     return ""
-
-
-def _right_with_decimal_comma(left: Node, sign: str, right: Node, context: Context) -> bool:
-    """Whether a link holds with every 1,356 in it read as 1.356."""
-    point = _with_point(left), _with_point(right)
-    if point == (left, right):
-        return False
-    found = answered(point[0], sign, point[1], context, True)
-    return found is not None and found.verdict is Verdict.VERIFIED
-
-
-def _with_point(side: Node) -> Node:
-    r"""1,356 or 1{,}356, but not 1\,356, as 1.356; anything else as it is."""
-    if side.parts:
-        return replace(side, parts=tuple(map(_with_point, side.parts)))
-    text = side.text
-    separators = side.end - side.start - len(text)
-    if side.head is not Head.NUMBER or not 4 <= len(text) <= 6 or separators not in (1, 3):
-        return side
-    return replace(side, text=f"{text[:-3]}.{text[-3:]}") if text.isdecimal() else side
 
 
 def _named(chain: Chain, place: int, context: Context) -> bool:

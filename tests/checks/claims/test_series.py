@@ -70,7 +70,6 @@ def test_names_outside_of_expectations_are_numbers(text: str, verdict: str) -> N
     [
         (r"{a \over b} = c", r"\over"),
         (r"{n \choose k} = c", r"\choose"),
-        (r"W^T W = I", "a transpose"),
         (r"\binom{\binom{n}{2}}{2} = c", "inside a binomial"),
     ],
 )
