@@ -12,6 +12,7 @@ from varlaw.checks.claims.findings import Findings, Link, Note, Spot
 from varlaw.checks.claims.guarded import warm_up
 from varlaw.checks.claims.language import read_statements
 from varlaw.checks.claims.literals import literal_of
+from varlaw.checks.claims.separators import has_decimal_comma, with_decimal_commas
 from varlaw.checks.claims.verdict import Judgement
 from varlaw.checks.claims.workers import SECONDS, Task, judge
 from varlaw.checks.documents.clock import LATE, Clock
@@ -114,6 +115,10 @@ class Reader:
                 self.remark(part)
         if not any(is_density_defined(one.chain) for one in self.chains):
             self.chains = [replace(one, chain=with_densities(one.chain)) for one in self.chains]
+        if has_decimal_comma(one.chain for one in self.chains):
+            self.chains = [
+                replace(one, chain=with_decimal_commas(one.chain)) for one in self.chains
+            ]
 
     def findings(self) -> Findings:
         """What was found, without the links."""

@@ -19,9 +19,14 @@ MOST_VALUES = 8  # of one name
 NEAR = 5  # chains between a name and its definition
 DEFINES = ("=", ":=", "eqq")
 CONSTANTS = {"e": Fraction("2.71828"), "pi": Fraction("3.14159")}
+FUNCTIONS = ("Gamma", "zeta")
+USUAL = (Head.SUM, Head.PRODUCT, Head.INTEGRAL, Head.FACTORIAL)  # what those are defined by
 FAR = Fraction(1, 10)  # from a constant, for another meaning of its letter
 NEVER = frozenset(
-    (Head.EXPECTATION, Head.GIVEN, Head.WORD, Head.TUPLE, Head.LIMIT, Head.RELATION, Head.NORM)
+    (
+        *(Head.EXPECTATION, Head.GIVEN, Head.WORD, Head.TUPLE, Head.LIMIT, Head.RELATION),
+        *(Head.NORM, Head.TRANSPOSE),
+    )
 )
 BINDERS = (Head.SUM, Head.PRODUCT, Head.INTEGRAL, Head.LIMIT)
 
@@ -124,9 +129,13 @@ def gathered(chains: Iterable[Chain | None]) -> Definitions:
 
 
 def _redefined(chain: Chain) -> set[str]:
-    """e or pi where a chain gives it a value that is far from the constant's."""
+    """e or pi where a chain gives it a value that is far from the constant's; Gamma(x) = x + 1."""
     if chain.dangling or not chain.signs or chain.signs[0] not in (*DEFINES, "~="):
         return set()
+    first = chain.sides[0]
+    if first.head is Head.CALL and all(part.head is Head.NAME for part in first.parts):
+        usual = any(node.head in USUAL for node in chain.sides[1].walk())
+        return {first.text} if first.text in FUNCTIONS and not usual else set()
     name, value = plain(chain.sides[0]), chain.sides[1]
     constant = CONSTANTS.get(name)
     if chain.sides[0].head is not Head.NAME or constant is None:
