@@ -4,6 +4,7 @@ import numpy as np
 
 from varlaw.checks.blocks.running import Batch, Draw, number, run, whole
 from varlaw.symbolic.blocks.activation import Activation
+from varlaw.symbolic.blocks.cross import Targets
 from varlaw.symbolic.blocks.linear import Dropout, Embedding, Linear
 from varlaw.symbolic.blocks.norm import BatchNorm, LayerNorm, RMSNorm
 from varlaw.symbolic.blocks.shift import Shift
@@ -20,6 +21,13 @@ def _(block: Linear, x: Batch, draw: Draw) -> Batch:
 @run.register
 def _(block: Embedding, x: Batch, draw: Draw) -> Batch:
     return number(block.scale) * draw.weights(block.var, len(x), whole(block.width))
+
+
+@run.register
+def _(block: Targets, x: Batch, draw: Draw) -> Batch:
+    draw.memory = x
+    rows = draw.weights(block.var, whole(block.tokens), whole(block.width))
+    return number(block.scale) * rows
 
 
 @run.register

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from sympy import Expr
 
-from varlaw.checks.blocks.attention import heads
+from varlaw.checks.blocks.attention import biases, heads
 from varlaw.checks.blocks.measuring import Measured
 from varlaw.checks.blocks.running import Batch, Draw, number, run
 from varlaw.symbolic.blocks.attention import Attention
@@ -43,6 +43,19 @@ class Kept(Draw):
         """The same weights from the first one on."""
         self.place = 0
         return self
+
+
+@dataclass(frozen=True)
+class Flow:
+    """A stream of tokens, and those that its cross attention reads."""
+
+    x: Batch
+    memory: Batch | None = None
+
+    def through(self, block: Block, draw: Kept) -> "Flow":
+        """What a block makes of it, with the weights drawn before."""
+        draw.memory = self.memory
+        return Flow(run(block, self.x, draw.again()), draw.memory)
 
 
 @dataclass(frozen=True)
@@ -91,36 +104,39 @@ def _run(
     """What is found behind each unit of one network."""
     several = [unit for _, unit in units(block)]
     seeds = [np.random.default_rng(seed) for seed in stream.spawn(len(several) + 1)]
-    x: Batch = np.zeros((tokens_of(block), 1), np.float32)
+    flow = Flow(np.zeros((tokens_of(block), 1), np.float32))
     found: list[dict[str, float]] = []
-    changed: list[tuple[float, Batch]] = []
+    changed: list[tuple[float, Flow]] = []
+    shared: dict[Block, Batch] = {}
     for unit, rng in zip(several, seeds[1:], strict=True):
-        draw, one = Kept(rng), dict[str, float]()
+        draw, one = Kept(rng, memory=flow.memory, shared=shared), dict[str, float]()
         if (inner := attention_in(unit)) is not None:
             attention, before = inner
-            one["logits"] = _logits(attention, run(before, x, draw), draw)
+            one["logits"] = _logits(attention, run(before, flow.x, draw), draw)
         if isinstance(unit, Residual):
-            one["branch"] = float((run(unit.branch, x, draw.again()) ** 2).mean())
-        x, changed = (
-            run(unit, x, draw.again()),
-            [(size, run(unit, y, draw.again())) for size, y in changed],
+            one["branch"] = float((run(unit.branch, flow.x, draw.again()) ** 2).mean())
+        flow, changed = (
+            flow.through(unit, draw),
+            [(size, other.through(unit, draw)) for size, other in changed],
         )
-        one["second_moment"] = float((x.astype(float) ** 2).mean())
-        one["product"] = _pairs(x)
+        one["second_moment"] = float((flow.x.astype(float) ** 2).mean())
+        one["product"] = _pairs(flow.x)
         found.append(one)
         if gradients:
             size = CHANGE * np.sqrt(one["second_moment"])
-            step = seeds[0].standard_normal(x.shape, dtype=np.float32)
-            changed.append((size**2 * x.size, x + np.float32(size) * step))
-    for one, (scale, y) in zip(found, changed, strict=False):
-        one["gradient"] = float(((y - x).astype(float) ** 2).sum()) / scale
+            step = seeds[0].standard_normal(flow.x.shape, dtype=np.float32)
+            other = Flow(flow.x + np.float32(size) * step, flow.memory)
+            changed.append((size**2 * flow.x.size, other))
+    for one, (scale, other) in zip(found, changed, strict=False):
+        one["gradient"] = float(((other.x - flow.x).astype(float) ** 2).sum()) / scale
     yield from found
 
 
 def _logits(attention: Attention, x: Batch, draw: Draw) -> float:
     """The mean square of logits, masked ones included."""
     q, k, _ = heads(attention, x, draw)
-    return float(((q @ k.transpose(0, 2, 1)).astype(float) ** 2).mean())
+    logits = q @ k.transpose(0, 2, 1) + biases(attention, len(x), draw)
+    return float((logits.astype(float) ** 2).mean())
 
 
 def _pairs(x: Batch) -> float:

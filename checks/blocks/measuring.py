@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from varlaw.checks.blocks.running import Batch, Draw, children, number, parts, r
 from varlaw.symbolic.blocks.attention import Attention
 from varlaw.symbolic.blocks.block import Block
 from varlaw.symbolic.blocks.convolution import Conv
+from varlaw.symbolic.blocks.cross import Targets
 from varlaw.symbolic.blocks.experts import Experts
 from varlaw.symbolic.blocks.linear import Embedding, Linear
 from varlaw.symbolic.blocks.norm import BatchNorm
@@ -158,7 +160,7 @@ def inputs(block: Block, state: State, least: int, rng: np.random.Generator) -> 
 
 def _sizes(block: Block) -> tuple[int, int, tuple[int, ...]]:
     """The number of features that go in, of tokens or samples, and of positions of an image."""
-    every = list(parts(block))
+    every = list(takewhile(lambda part: not isinstance(part, Targets), parts(block)))
     tokens = {whole(part.tokens) for part in every if isinstance(part, Attention)}
     tokens |= {_samples(part) for part in every if type(part) is BatchNorm}
     if len(tokens) > 1:

@@ -123,7 +123,8 @@ def _replicate(
     x = inputs(block, state, tokens, np.random.default_rng(first))
 
     def once(target: int, step: float) -> tuple[Batch, list[int]]:
-        draw = Nudged(np.random.default_rng(weights), law, target, step, direction)
+        rng = np.random.default_rng(weights)
+        draw = Nudged(rng, law, target=target, step=step, seed=direction)
         return run(block, x, draw), draw.sizes
 
     found = []

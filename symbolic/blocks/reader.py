@@ -14,10 +14,11 @@ from varlaw.symbolic.blocks.activation import Activation
 from varlaw.symbolic.blocks.attention import Attention
 from varlaw.symbolic.blocks.block import Block
 from varlaw.symbolic.blocks.convolution import Conv, ConvTransposed
+from varlaw.symbolic.blocks.cross import CrossAttention, Targets
 from varlaw.symbolic.blocks.experts import Experts
 from varlaw.symbolic.blocks.glu import UNITS, gated
 from varlaw.symbolic.blocks.linear import Dropout, Embedding, Linear, unembedding
-from varlaw.symbolic.blocks.models import bert, gpt2, llama, mlp, t5
+from varlaw.symbolic.blocks.models import bert, gpt2, llama, mlp
 from varlaw.symbolic.blocks.norm import BatchNorm, GroupNorm, InstanceNorm, LayerNorm, RMSNorm
 from varlaw.symbolic.blocks.pooling import AveragePool, GlobalAveragePool, MaxPool
 from varlaw.symbolic.blocks.repeat import Repeat
@@ -34,6 +35,7 @@ from varlaw.symbolic.blocks.scaled import deep_norm, fixup, re_zero, skip_init
 from varlaw.symbolic.blocks.shift import Shift
 from varlaw.symbolic.blocks.softmax import Softmax
 from varlaw.symbolic.blocks.state import BlockError
+from varlaw.symbolic.blocks.t5 import t5, t5v11
 from varlaw.symbolic.language import ReadingError, read
 from varlaw.symbolic.language_functions import function_named
 from varlaw.symbolic.names import suggestion
@@ -50,6 +52,8 @@ MAKERS: dict[str, Callable[..., Block]] = {
     "rmsnorm": RMSNorm,
     "activation": Activation,
     "attention": Attention,
+    "crossattention": CrossAttention,
+    "targets": Targets,
     "residual": Residual,
     "prenorm": pre_norm,
     "postnorm": post_norm,
@@ -78,6 +82,7 @@ MAKERS: dict[str, Callable[..., Block]] = {
     "gpt2": gpt2,
     "bert": bert,
     "t5": t5,
+    "t5v11": t5v11,
     "llama": llama,
 }
 TEXTS = {"function", "law", "size"}  # arguments that are taken as they stand
