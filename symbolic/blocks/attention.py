@@ -182,7 +182,10 @@ class Attention(Block):
             return None
         given = (self.tokens, self.rotary, self.head_width, self.relative, self.buckets)
         if any(one.free_symbols for one in (*given, self.furthest)):
-            raise BlockError("positions by distance need numbers for tokens, bases and variances")
+            raise BlockError(
+                "positions by distance need numbers for tokens, bases and variances: rotary=0 and"
+                " relative=0 leave them out"
+            )
         n, base, own, variance, buckets = given
         return Positions(
             int(n),
@@ -299,8 +302,9 @@ class Attention(Block):
 
     def _used(self) -> list[Approximation]:
         soft = [] if self.uniform else [Approximation.WIDE, Approximation.TOKENS]
-        averaged = self.causal == 1 and self.position is None
-        return [*soft, Approximation.POSITIONS] if averaged else soft
+        averaged = (self.causal == 1 and self.position is None) or self.placed
+        soft += [Approximation.POSITIONS] if averaged else []
+        return [*soft, Approximation.LOGITS] if self.placed else soft
 
     def _overlap(self, logits: Logits) -> Overlap:
         n, place, u = self.tokens, self._means, logits.variance

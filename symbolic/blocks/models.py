@@ -19,6 +19,7 @@ from varlaw.symbolic.blocks.sizes import BERT, GPT2, LLAMA, Sizes, sized
 from varlaw.symbolic.language import Text, read
 
 TRUNCATED = Rational("0.773741303549923247180")  # variance of N(0, 1) cut at 2, to 21 digits
+LLAMA_BASES = {"8b": 500000}  # of rotary positions, where they are not 10000
 
 
 def mlp(
@@ -147,14 +148,14 @@ def llama(
     kv_heads: Text | None = None,
     words: Text | None = None,
     std: Text = "1/50",
+    rotary: Text | None = None,
     eps: Text = "1/1000000",
 ) -> Block:
     """LLaMA (Touvron et al. 2023, section 2.2; 70b of LLaMA 2, 8b of LLaMA 3): Pre-Norm, SwiGLU.
 
     All weights are normal of deviation 0.02 (Hugging Face's LlamaConfig, `initializer_range`; the
-    authors published no initialisation). Rotary positions are left out: they turn queries and keys
-    without a change of second moments, and lessen the correlation of logits of tokens that
-    correlate.
+    authors published no initialisation). Rotary positions have the base 10000, 8b 500000; they
+    need numbers, and `rotary=0` leaves them out.
     """
     s = sized(
         LLAMA,
@@ -170,7 +171,8 @@ def llama(
     )
     v = _square(std, "deviation of the weights")
     d, n = read(s.width), read(s.inner)
-    attention = _attention(s, query=v, key=v, value=v, out=v, causal=1)
+    base = LLAMA_BASES.get(size, 10000) if rotary is None else rotary
+    attention = _attention(s, query=v, key=v, value=v, out=v, causal=1, rotary=base)
     unit = Gate(Linear(d, n, var=v) >> Activation("silu"), Linear(d, n, var=v))
     norm = RMSNorm(eps)
     layer = pre_norm(attention, norm) >> pre_norm(Sequential((unit, Linear(n, d, var=v))), norm)

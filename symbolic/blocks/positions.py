@@ -46,16 +46,25 @@ class Positions:
     @cached_property
     def kept(self) -> Array:
         """What is left of a product of logits with one key."""
-        return np.mean([np.cos(frequency * self._apart) for frequency in self._frequencies], 0)
+        return np.asarray(self._cosines.mean(0)[np.abs(self._apart)])
 
     def others(self, products: Array) -> Array:
         """The mean over two different keys of their product, times what is left of it."""
-        found = np.zeros((self.tokens,) * 2)
-        for frequency in self._frequencies:
-            turned = np.cos(frequency * self._apart)
-            own = np.cumsum(np.diag(products))[self.seen - 1]
+        found, far = np.zeros((self.tokens,) * 2), np.abs(self._apart)
+        own = np.cumsum(np.diag(products))[self.seen - 1]
+        for cosines in self._cosines:
+            turned = cosines[far]
             found += turned * (self._sums(products * turned) - own)
-        return found / len(self._frequencies) / self._counts
+        return found / len(self._cosines) / self._counts
+
+    @cached_property
+    def alike(self) -> Array:
+        """The same for keys whose products are all 1."""
+        found, far = np.zeros((self.tokens,) * 2), np.abs(self._apart)
+        for cosines in self._cosines:
+            sums = np.cumsum(2 * np.cumsum(cosines) - 1)  # of m keys: the next has two with each
+            found += cosines[far] * (sums[self.seen - 1] - self.seen)
+        return found / len(self._cosines) / self._counts
 
     @cached_property
     def added(self) -> Array:
@@ -95,10 +104,12 @@ class Positions:
         return np.maximum(self.seen * (self.seen - 1), 1)
 
     @cached_property
-    def _frequencies(self) -> Array:
+    def _cosines(self) -> Array:
+        """cos(l theta_j), [j, l]; one row of 1 without rotation."""
         if self.base == 0:
-            return np.zeros(1)
-        return np.asarray(self.base ** (-np.arange(self.pairs) / self.pairs))
+            return np.ones((1, self.tokens))
+        frequencies = self.base ** (-np.arange(self.pairs) / self.pairs)
+        return np.cos(np.outer(frequencies, np.arange(self.tokens)))
 
     def _sums(self, products: Array) -> Array:
         """Sums over the pairs of keys that two queries see."""
@@ -138,11 +149,10 @@ class Means(NamedTuple):
 @lru_cache(maxsize=64)
 def means(place: Positions) -> Means:
     """The means of a number of tokens."""
-    others = place.others(np.ones((place.tokens,) * 2))
     found = (
         place.mean(place.kept, pairs=True),
-        place.mean(others, pairs=False),
-        place.mean(others, pairs=True),
+        place.mean(place.alike, pairs=False),
+        place.mean(place.alike, pairs=True),
         place.mean(place.added, pairs=False),
         place.mean(place.added, pairs=True),
     )

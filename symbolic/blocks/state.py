@@ -25,6 +25,7 @@ class Approximation(StrEnum):
     SYMMETRIC = "symmetric weights"
     WIDE = "wide limit"
     TOKENS = "many tokens"
+    LOGITS = "small logits"
     POSITIONS = "means over positions"
     SAMPLES = "many samples"
     PROBE = "gradient independent of the weights"

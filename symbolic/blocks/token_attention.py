@@ -71,8 +71,7 @@ class _Weights:
         """What rotation leaves of a mean over keys of the gradient of a logit."""
         if (place := self.block.places) is None:
             return 1.0
-        others = place.others(np.ones_like(self.queries))
-        return (place.kept + (self.seen - 1) * others) / self.seen
+        return np.asarray((place.kept + (self.seen - 1) * place.alike) / self.seen)
 
     @cached_property
     def overlap(self) -> Array:

@@ -68,6 +68,19 @@ def test_t5_has_logits_of_variance_one():
     assert found[2].branch == pytest.approx(1 / 2, rel=1e-3)
 
 
+def test_llama_turns_queries_and_keys():
+    bases = [attentions(llama(size))[0][0].rotary for size in ("7b", "70b", "8b")]
+    assert bases == [10000, 10000, 500000]
+    small = {"width": 64, "heads": 4, "tokens": 16, "depth": 2, "std": "1/8"}
+    turned, plain = (layers(llama(**small, rotary=r), start(1)) for r in (None, 0))
+    assert turned[1].logits == plain[1].logits  # norms are kept
+    assert turned[1].second_moment == pytest.approx(plain[1].second_moment, rel=0.05)
+    assert turned[3].branch != pytest.approx(plain[3].branch, rel=1e-3)
+    with pytest.raises(BlockError, match="rotary=0"):
+        llama(tokens="T", depth=2).forward(start(1))
+    assert llama(tokens="T", depth=2, rotary=0).forward(start(1)).second_moment.free_symbols
+
+
 def test_mlp():
     block = mlp("d", "L", fan_in="m", fan_out=10)
     state = block.forward(start())

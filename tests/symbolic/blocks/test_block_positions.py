@@ -25,6 +25,7 @@ def test_rotation(causal):
     root = np.random.default_rng(0).standard_normal((N, N))
     keys = root @ root.T
     others = place.others(keys)
+    assert np.allclose(place.alike, place.others(np.ones((N, N))))
     for t, u in product(range(N), repeat=2):
         seen = range(min(t, u) + 1 if causal else N)
         found = [keys[s, z] * cosine((z - s) - (u - t)) for s in seen for z in seen if s != z]
