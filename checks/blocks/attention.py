@@ -3,6 +3,7 @@
 import numpy as np
 
 from varlaw.checks.blocks.running import Batch, Draw, number, run, whole
+from varlaw.symbolic.blocks.alibi import Alibi
 from varlaw.symbolic.blocks.attention import Attention
 from varlaw.symbolic.blocks.cross import CrossAttention
 from varlaw.symbolic.blocks.linear import Linear
@@ -44,15 +45,26 @@ def heads(block: Attention, x: Batch, draw: Draw) -> tuple[Batch, Batch, Batch]:
 
 def biases(block: Attention, tokens: int, draw: Draw) -> Batch:
     """Biases of logits by distance, (heads, tokens, tokens): those of all layers of one block."""
+    distance = np.subtract.outer(np.arange(tokens), np.arange(tokens))
+    if isinstance(block, Alibi):
+        slopes = np.array(_slopes(whole(block.heads)), np.float32)
+        return np.asarray(-slopes[:, None, None] * distance.astype(np.float32))
     if block.relative == 0:
         return np.zeros((1, 1, 1), np.float32)
-    distance = np.subtract.outer(np.arange(tokens), np.arange(tokens))
     kinds = _buckets(distance, whole(block.buckets), whole(block.furthest), block.causal == 1)
     if block not in draw.shared:
         shape = whole(block.heads), int(kinds.max()) + 1
         drawn = draw.rng.standard_normal(shape) * np.sqrt(number(block.relative))
         draw.shared[block] = drawn.astype(np.float32)
     return draw.shared[block][:, kinds]
+
+
+def _slopes(heads: int) -> list[float]:
+    """A geometric sequence from 2^(-8/heads) on; more heads than a power of 2 fill its gaps."""
+    if heads & (heads - 1) == 0:
+        return [2 ** (-8 * (head + 1) / heads) for head in range(heads)]
+    below = 1 << (heads.bit_length() - 1)
+    return _slopes(below) + _slopes(2 * below)[0::2][: heads - below]
 
 
 def _buckets(distance: Batch, buckets: int, furthest: int, causal: bool) -> Batch:

@@ -133,9 +133,11 @@ def _run(
 
 
 def _logits(attention: Attention, x: Batch, draw: Draw) -> float:
-    """The mean square of logits, masked ones included."""
+    """The mean square of logits, masked ones included; without what falls with distance."""
     q, k, _ = heads(attention, x, draw)
-    logits = q @ k.transpose(0, 2, 1) + biases(attention, len(x), draw)
+    logits = q @ k.transpose(0, 2, 1)
+    if attention.relative != 0:
+        logits = logits + biases(attention, len(x), draw)
     return float((logits.astype(float) ** 2).mean())
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from sympy import Expr
 
 from varlaw.symbolic.blocks.activation import Activation
+from varlaw.symbolic.blocks.alibi import Alibi
 from varlaw.symbolic.blocks.attention import Attention
 from varlaw.symbolic.blocks.block import Block
 from varlaw.symbolic.blocks.convolution import Conv, ConvTransposed
@@ -52,6 +53,7 @@ MAKERS: dict[str, Callable[..., Block]] = {
     "rmsnorm": RMSNorm,
     "activation": Activation,
     "attention": Attention,
+    "alibi": Alibi,
     "crossattention": CrossAttention,
     "targets": Targets,
     "residual": Residual,
