@@ -11,7 +11,7 @@ import numpy as np
 from sympy import Expr
 
 from varlaw.checks.blocks.attention import biases, heads
-from varlaw.checks.blocks.measuring import Measured
+from varlaw.checks.blocks.measuring import Measured, inputs
 from varlaw.checks.blocks.running import Batch, Draw, number, run
 from varlaw.symbolic.blocks.attention import Attention
 from varlaw.symbolic.blocks.block import Block
@@ -19,6 +19,7 @@ from varlaw.symbolic.blocks.layerwise import Layer, attention_in, layers, tokens
 from varlaw.symbolic.blocks.linear import Embedding
 from varlaw.symbolic.blocks.residual import Residual
 from varlaw.symbolic.blocks.state import BlockError, State
+from varlaw.symbolic.blocks.vision import Patches
 
 NETWORKS = 4
 CHANGE = 3e-3  # relative to the root mean square
@@ -75,13 +76,14 @@ def measure_layers(
 ) -> list[MeasuredLayer]:
     """The layers of networks with fresh weights beside their prediction; `gradients` cost most.
 
-    The first block makes the tokens, as an embedding does. Raises BlockError where it does not.
+    The first block makes the tokens, as an embedding does, or takes the patches of an image, which
+    are Gaussian. Raises BlockError where it does not.
     """
     claimed = layers(block, state)
-    if not isinstance(next(units(block))[1], Embedding):
-        raise BlockError("measured layers start with an embedding, which makes the tokens")
+    if not isinstance(next(units(block))[1], Embedding | Patches):
+        raise BlockError("measured layers start with an embedding or patches, which make tokens")
     streams = np.random.SeedSequence(seed).spawn(networks)
-    runs = [list(_run(block, stream, gradients)) for stream in streams]
+    runs = [list(_run(block, state, stream, gradients)) for stream in streams]
     return [_beside(layer, [found[n] for found in runs]) for n, layer in enumerate(claimed)]
 
 
@@ -99,12 +101,15 @@ def _beside(claim: Layer, found: list[dict[str, float]]) -> MeasuredLayer:
 
 
 def _run(
-    block: Block, stream: np.random.SeedSequence, gradients: bool
+    block: Block, state: State, stream: np.random.SeedSequence, gradients: bool
 ) -> Iterator[dict[str, float]]:
     """What is found behind each unit of one network."""
     several = [unit for _, unit in units(block)]
     seeds = [np.random.default_rng(seed) for seed in stream.spawn(len(several) + 1)]
-    flow = Flow(np.zeros((tokens_of(block), 1), np.float32))
+    if isinstance(several[0], Embedding):
+        flow = Flow(np.zeros((tokens_of(block), 1), np.float32))
+    else:
+        flow = Flow(inputs(block, state, 1, seeds[0]).astype(np.float32))
     found: list[dict[str, float]] = []
     changed: list[tuple[float, Flow]] = []
     shared: dict[Block, Batch] = {}

@@ -19,6 +19,7 @@ from varlaw.symbolic.blocks.linear import Embedding, Linear
 from varlaw.symbolic.blocks.norm import BatchNorm
 from varlaw.symbolic.blocks.repeat import Repeat
 from varlaw.symbolic.blocks.state import ONE, BlockError, Gradient, Regime, State
+from varlaw.symbolic.blocks.vision import Patches
 
 WORK = 5e7  # weights drawn for one measurement
 REPLICATES = (16, 4000)
@@ -161,7 +162,8 @@ def inputs(block: Block, state: State, least: int, rng: np.random.Generator) -> 
 def _sizes(block: Block) -> tuple[int, int, tuple[int, ...]]:
     """The number of features that go in, of tokens or samples, and of positions of an image."""
     every = list(takewhile(lambda part: not isinstance(part, Targets), parts(block)))
-    tokens = {whole(part.tokens) for part in every if isinstance(part, Attention)}
+    patches = {whole(part.tokens) for part in every if isinstance(part, Patches)}
+    tokens = patches or {whole(part.tokens) for part in every if isinstance(part, Attention)}
     tokens |= {_samples(part) for part in every if type(part) is BatchNorm}
     if len(tokens) > 1:
         raise BlockError("layers of several numbers of tokens or samples")

@@ -17,6 +17,7 @@ from varlaw.symbolic.blocks.repeat import Repeat
 from varlaw.symbolic.blocks.residual import Residual
 from varlaw.symbolic.blocks.state import ONE, BlockError, State
 from varlaw.symbolic.blocks.tokens import Tokens, alike, back, follow, value
+from varlaw.symbolic.blocks.vision import Patches
 from varlaw.symbolic.gaussian.arrays import Array
 
 MOST_UNITS = 10_000
@@ -104,12 +105,14 @@ def units(block: Block, place: str = "") -> Iterator[tuple[str, Block]]:
 
 
 def tokens_of(block: Block) -> int:
-    """How many tokens the attention of a network sees; two where it has none.
+    """How many tokens enter a network: patches, or those its attention sees; two without any.
 
     Of an encoder and a decoder those of the encoder.
     """
     streams: list[set[int]] = [set()]
     for part in _within(block):
+        if isinstance(part, Patches):
+            return round(value(part.tokens))
         if isinstance(part, Targets):
             streams.append({round(value(part.tokens))})
         elif isinstance(part, CrossAttention):

@@ -37,6 +37,8 @@ from varlaw.symbolic.blocks.shift import Shift
 from varlaw.symbolic.blocks.softmax import Softmax
 from varlaw.symbolic.blocks.state import BlockError
 from varlaw.symbolic.blocks.t5 import t5, t5v11
+from varlaw.symbolic.blocks.vision import ClassToken, FirstToken, Patches, Places
+from varlaw.symbolic.blocks.vit import vit
 from varlaw.symbolic.language import ReadingError, read
 from varlaw.symbolic.language_functions import function_named
 from varlaw.symbolic.names import suggestion
@@ -79,6 +81,10 @@ MAKERS: dict[str, Callable[..., Block]] = {
     **{name: gated(function) for name, function in UNITS.items()},
     "repeat": Repeat,
     "shift": Shift,
+    "patches": Patches,
+    "classtoken": ClassToken,
+    "places": Places,
+    "firsttoken": FirstToken,
     "mlp": mlp,
     "resnet": resnet,
     "gpt2": gpt2,
@@ -86,6 +92,7 @@ MAKERS: dict[str, Callable[..., Block]] = {
     "t5": t5,
     "t5v11": t5v11,
     "llama": llama,
+    "vit": vit,
 }
 TEXTS = {"function", "law", "size"}  # arguments that are taken as they stand
 BLOCKS = {"branch", "norm", "block", "left", "right", "branches"}  # arguments that are blocks

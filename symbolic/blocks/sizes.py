@@ -58,6 +58,13 @@ LLAMA = {
     "70b": Sizes(80, 8192, 64, 28672, 8, 128, 32000, 4096),
     "8b": Sizes(32, 4096, 32, 14336, 8, 128, 128256, 8192),
 }
+VIT = {
+    "tiny": _plain(12, 192, 3, 1000, 197),
+    "small": _plain(12, 384, 6, 1000, 197),
+    "base": _plain(12, 768, 12, 1000, 197),
+    "large": _plain(24, 1024, 16, 1000, 197),
+    "huge": _plain(32, 1280, 16, 1000, 197),
+}
 
 
 def sized(table: Mapping[str, Sizes], name: str, model: str, **given: Text | None) -> Sizes:
