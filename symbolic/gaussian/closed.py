@@ -64,11 +64,14 @@ def closed_form(f: Expr, x: Symbol, mean: Expr, variance: Expr) -> Expr:
     short = abbreviated(f)
     try:
         found = _by_terms(short, x, mean, variance)
-    except NotClosed:
+    except NotClosed as why:
         even = even_part(short, x) if mean.is_zero else None
         if even is None:
             raise
-        found = _by_terms(even, x, mean, variance)
+        try:
+            found = _by_terms(even, x, mean, variance)
+        except NotClosed:
+            raise why from None
     return found if short is f else unabbreviated(found)
 
 
@@ -91,10 +94,10 @@ def _by_terms(f: Expr, x: Symbol, mean: Expr, variance: Expr) -> Expr:
         for shape, coefficient in terms.items():
             total += coefficient * _integral(shape, piece.lower, piece.upper, mean, variance)
     if any(not isinstance(v, Abbreviation) for v in total.atoms(ComplexRootOf, Located)):
-        raise NotClosed(f"the kinks of {f} are roots without a closed form")
+        raise NotClosed("the kinks of {} are roots without a closed form", f)
     total = _real(total)
     if total.has(I):
-        raise NotClosed(f"no closed form in real functions is known for {f}")
+        raise NotClosed("no closed form in real functions is known for {}", f)
     return total
 
 

@@ -1,6 +1,6 @@
 """Whether a number in closed form is zero, by algebra: a ball around zero proves nothing."""
 
-from sympy import Add, Expr, together
+from sympy import Add, Expr
 
 PRECISION = 128
 
@@ -17,12 +17,13 @@ def is_nil(number: Expr) -> bool:
     from flint import ctx
 
     from varlaw.symbolic.gaussian.balls import NoEnclosure, ball
+    from varlaw.symbolic.gaussian.quotients import NoQuotient, Quotients
 
     try:
         with ctx.workprec(PRECISION):
             if not ball(number).contains(0):
                 return False
-    except NoEnclosure:
+        quotients = Quotients(number)
+        return quotients.is_nil(quotients.of(number))
+    except (NoEnclosure, NoQuotient):
         return False
-    above, _ = together(number).as_numer_denom()
-    return bool(above.expand() == 0)

@@ -165,7 +165,7 @@ def _innermost(f: Expr, x: Symbol) -> Expr | None:
     """A function with parts whose argument holds no other one; None if there is none."""
     nodes = [node for node in f.atoms(*KINKED) if x in node.free_symbols]
     inner = [n for n in nodes if not any(a.has(*KINKED) and x in a.free_symbols for a in n.args)]
-    return min(inner, key=str) if inner else None
+    return min(inner, key=str) if len(inner) > 1 else inner[0] if inner else None
 
 
 def parts_of(node: Expr) -> Parts:

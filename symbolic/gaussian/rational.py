@@ -34,7 +34,7 @@ def half_line_mean(piece: Piece, x: Symbol, mean: Expr, variance: Expr) -> Expr:
     f, side = piece.expression, 1 if piece.upper == oo else -1
     near, far = (piece.lower, piece.upper) if side > 0 else (piece.upper, piece.lower)
     if near != mean or far.is_finite or not f.is_rational_function(x):
-        raise NotClosed(f"no closed form is known with {f}")
+        raise NotClosed("no closed form is known with {}", f)
     y = Dummy("y", positive=True)
     total: Expr = Integer(0)
     for term in Add.make_args(_apart(f.subs(x, mean + side * y), y)):
@@ -51,10 +51,10 @@ def _apart(f: Expr, y: Symbol) -> Expr:
     try:
         above, below = f.together().as_numer_denom()
         if max(Poly(above, y).degree(), Poly(below, y).degree()) > MOST_DEGREE:
-            raise NotClosed(f"no closed form is known with {f}")
+            raise NotClosed("no closed form is known with {}", f)
         return apart(above / below, y)
     except (PolynomialError, NotImplementedError):
-        raise NotClosed(f"no closed form is known with {f}") from None
+        raise NotClosed("no closed form is known with {}", f) from None
 
 
 def _half_moment(n: Expr, v: Expr) -> Expr:
@@ -66,7 +66,7 @@ def _pole(base: Expr, exponent: Expr, y: Symbol, v: Expr) -> Expr:
     """E[base^exponent; Y > 0] for Y ~ N(0, v) and an affine base that is not zero there."""
     slope = base.diff(y)
     if slope.has(y) or slope == 0 or not (exponent.is_Integer and exponent < 0):
-        raise NotClosed(f"no closed form is known with {base**exponent}")
+        raise NotClosed("no closed form is known with {}", base**exponent)
     c = base.subs(y, 0) / slope
     if not c.is_positive:
         raise NotClosed(f"no closed form is known where {base} may be zero")
