@@ -1,11 +1,12 @@
 """The table of activations, with what is known of each. A row is a class; see `Activation`."""
 
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
-from sympy import Expr, Integer, Rational, erf, exp, log, oo, pi, sqrt, tanh
+from sympy import Expr, Integer, Pow, Rational, erf, exp, log, oo, pi, sqrt, tanh
 
 from varlaw.symbolic import activations_elementary  # noqa: F401 - its rows join the table
+from varlaw.symbolic.abbreviations import Abbreviation
 from varlaw.symbolic.activation import Activation, Parts
 from varlaw.symbolic.names import suggestion
 
@@ -174,17 +175,21 @@ class selu(Activation):
 
     @staticmethod
     def parts(z: Any, *_: Any) -> Parts:
-        alpha, scale = selu_constants()
-        return (-oo, scale * alpha * (exp(z) - 1)), (Integer(0), scale * z)
+        return (-oo, SELU_LAMBDA * SELU_ALPHA * (exp(z) - 1)), (Integer(0), SELU_LAMBDA * z)
 
 
-@lru_cache(maxsize=1)
+@cache
 def selu_constants() -> tuple[Expr, Expr]:
     """SELU's alpha = 1.67326... and lambda = 1.05070... in closed form."""
+    half, root = Rational(1, 2), exp(Rational(1, 2))
     tail, far = (1 - erf(1 / sqrt(2))) / 2, (1 - erf(sqrt(2))) / 2  # Phi(-1), Phi(-2)
-    alpha = 1 / sqrt(2 * pi) / (Rational(1, 2) - exp(Rational(1, 2)) * tail)
-    below = exp(2) * far - 2 * exp(Rational(1, 2)) * tail + Rational(1, 2)
-    return alpha, 1 / sqrt(Rational(1, 2) + alpha**2 * below)
+    alpha = Pow(half - root * tail, -1, evaluate=False) / sqrt(2 * pi)
+    below = exp(2) * far - 2 * root * tail + half
+    return alpha, Pow(half + alpha**2 * below, -half, evaluate=False)
+
+
+SELU_ALPHA = Abbreviation("alpha", lambda: selu_constants()[0])
+SELU_LAMBDA = Abbreviation("lambda", lambda: selu_constants()[1])
 
 
 class softplus(Activation):

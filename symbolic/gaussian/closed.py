@@ -34,7 +34,7 @@ from sympy import (
     sqrt,
 )
 
-from varlaw.symbolic.gaussian.abbreviations import Abbreviation, abbreviated, unabbreviated
+from varlaw.symbolic.abbreviations import Abbreviation, unabbreviated
 from varlaw.symbolic.gaussian.balls import Located
 from varlaw.symbolic.gaussian.pieces import NotClosed, Piece, pieces_of
 from varlaw.symbolic.gaussian.rational import half_line_mean
@@ -61,18 +61,17 @@ def closed_form(f: Expr, x: Symbol, mean: Expr, variance: Expr) -> Expr:
         return f.subs(x, mean)
     if not variance.is_positive:
         raise ValueError(f"the variance {variance} is not known to be positive")
-    short = abbreviated(f)
     try:
-        found = _by_terms(short, x, mean, variance)
+        found = _by_terms(f, x, mean, variance)
     except NotClosed as why:
-        even = even_part(short, x) if mean.is_zero else None
+        even = even_part(f, x) if mean.is_zero else None
         if even is None:
             raise
         try:
             found = _by_terms(even, x, mean, variance)
         except NotClosed:
             raise why from None
-    return found if short is f else unabbreviated(found)
+    return unabbreviated(found)
 
 
 def _by_terms(f: Expr, x: Symbol, mean: Expr, variance: Expr) -> Expr:

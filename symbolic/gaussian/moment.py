@@ -9,7 +9,7 @@ from sympy import Dummy, Expr, Integer, Symbol, erf, erfc
 
 from varlaw.symbolic.gaussian.closed import closed_form
 from varlaw.symbolic.gaussian.functions import NoMoment, at_numbers, function_read
-from varlaw.symbolic.gaussian.nil import is_nil
+from varlaw.symbolic.gaussian.nil import whole_number
 from varlaw.symbolic.gaussian.pieces import NotClosed
 from varlaw.symbolic.language import Text, free_names, read, read_condition
 from varlaw.symbolic.language_text import chains, typed
@@ -129,15 +129,13 @@ def moment(
     f = at_numbers(f)
     said = ("".join(notes), str(function).strip() if "'" in str(function) else "")
     try:
-        exact = _exact(f, x, m, v, condition)
+        exact = whole_number(_exact(f, x, m, v, condition))
     except NotClosed as error:
         found = Moment(f, x, m, v, condition, None, "enclosure", *said)
         if found.symbolic:
             raise NoMoment(f"{error}; digits need values for the parameters") from None
         found.digits()  # a moment that does not exist is refused at once
         return found
-    if is_nil(exact):
-        exact = Integer(0)
     method = "value at the mean" if v.is_zero else "closed form"
     return Moment(f, x, m, v, condition, exact, method, *said)
 

@@ -163,9 +163,11 @@ def _with(piece: Piece, node: Expr, value: Expr) -> Piece:
 
 def _innermost(f: Expr, x: Symbol) -> Expr | None:
     """A function with parts whose argument holds no other one; None if there is none."""
-    nodes = [node for node in f.atoms(*KINKED) if x in node.free_symbols]
-    inner = [n for n in nodes if not any(a.has(*KINKED) and x in a.free_symbols for a in n.args)]
-    return min(inner, key=str) if len(inner) > 1 else inner[0] if inner else None
+    for part in f.args:
+        found = _innermost(part, x)
+        if found is not None:
+            return found
+    return f if isinstance(f, KINKED) and x in f.free_symbols else None
 
 
 def parts_of(node: Expr) -> Parts:

@@ -126,4 +126,15 @@ def _sides(f: Activation) -> list[tuple[Expr, Symbol]]:
 def _bounded_below(f: Expr) -> bool:
     """Whether f is at least a positive number."""
     constant, rest = f.as_coeff_Add()
-    return bool(constant.is_positive and all(p.is_nonnegative for p in Add.make_args(rest)))
+    return bool(constant > 0) and all(_is_nonnegative(part) for part in Add.make_args(rest))
+
+
+def _is_nonnegative(f: Expr) -> bool:
+    """As SymPy knows, but faster for exponentials, whole powers, and their products."""
+    match f:
+        case Mul():
+            return all(_is_nonnegative(part) for part in f.args) or bool(f.is_nonnegative)
+        case Pow() if f.exp.is_Integer:
+            even, base = f.exp % 2 == 0, f.base
+            return even or _is_nonnegative(base) or _bounded_below(base)
+    return isinstance(f, exp) or bool(f.is_nonnegative)
