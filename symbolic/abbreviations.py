@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from flint import arb
-from sympy import Expr
+from sympy import Expr, Mul, Pow
 from sympy.printing.precedence import PRECEDENCE
 
 from varlaw.symbolic.gaussian.balls import Located, ball
@@ -43,4 +43,11 @@ class Abbreviation(Located):
 
 def unabbreviated(value: Expr) -> Expr:
     """The atoms written out."""
-    return value.xreplace({atom: atom.value for atom in value.atoms(Abbreviation)})
+    if isinstance(value, Abbreviation):
+        return value.value
+    if not value.has(Abbreviation):
+        return value
+    if isinstance(value, Pow) and isinstance(value.base, Abbreviation):
+        powers = value.base.value.as_powers_dict().items()
+        return Mul(*(Pow(base, n * value.exp, evaluate=base.is_Atom) for base, n in powers))
+    return value.func(*map(unabbreviated, value.args))

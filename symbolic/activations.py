@@ -9,6 +9,9 @@ from varlaw.symbolic import activations_elementary  # noqa: F401 - its rows join
 from varlaw.symbolic.abbreviations import Abbreviation
 from varlaw.symbolic.activation import Activation, Parts
 from varlaw.symbolic.names import suggestion
+from varlaw.symbolic.slopes import raised
+
+MINUS = Integer(-1)
 
 
 class UnknownActivation(LookupError):
@@ -211,7 +214,7 @@ class softsign(Activation):
 
     @staticmethod
     def parts(z: Any, *_: Any) -> Parts:
-        return (-oo, z / (1 - z)), (Integer(0), z / (1 + z))
+        return (-oo, z * raised(1 - z, MINUS)), (Integer(0), z * raised(1 + z, MINUS))
 
 
 class sigmoid(Activation):
@@ -222,7 +225,7 @@ class sigmoid(Activation):
 
     @staticmethod
     def parts(z: Any, *_: Any) -> Parts:
-        return ((-oo, 1 / (1 + exp(-z))),)
+        return ((-oo, raised(1 + exp(-z), MINUS)),)
 
 
 class silu(Activation):
@@ -233,7 +236,7 @@ class silu(Activation):
 
     @staticmethod
     def parts(z: Any, beta: Any = Integer(1), *_: Any) -> Parts:
-        return ((-oo, z / (1 + exp(-beta * z))),)
+        return ((-oo, z * raised(1 + exp(-beta * z), MINUS)),)
 
 
 class quick_gelu(Activation):
@@ -244,7 +247,7 @@ class quick_gelu(Activation):
 
     @staticmethod
     def parts(z: Any, *_: Any) -> Parts:
-        return ((-oo, z / (1 + exp(-Rational(851, 500) * z))),)
+        return ((-oo, z * raised(1 + exp(-Rational(851, 500) * z), MINUS)),)
 
 
 class gelu(Activation):
@@ -266,7 +269,8 @@ class gelu_tanh(Activation):
 
     @staticmethod
     def parts(z: Any, *_: Any) -> Parts:
-        return ((-oo, z * (1 + tanh(sqrt(2 / pi) * (z + Rational(8943, 200000) * z**3))) / 2),)
+        inner = sqrt(2 / pi) * (z + Rational(8943, 200000) * z**3)
+        return ((-oo, z * (1 + tanh(inner, evaluate=False)) / 2),)
 
 
 class mish(Activation):
@@ -277,7 +281,7 @@ class mish(Activation):
 
     @staticmethod
     def parts(z: Any, *_: Any) -> Parts:
-        return ((-oo, z * (1 - 2 / ((1 + exp(z)) ** 2 + 1))),)
+        return ((-oo, z * (1 - 2 * raised(raised(1 + exp(z), Integer(2)) + 1, MINUS))),)
 
 
 class bump(Activation):

@@ -72,12 +72,15 @@ def _split(piece: Piece, x: Symbol) -> list[Piece]:
 
 def _intervals(argument: Expr, parts: Parts, x: Symbol, piece: Piece) -> Intervals:
     """(from, to, part that holds there), in order, all over the piece."""
+    values = [value for _, value in parts]
+    if argument == x:
+        starts = [start for start, _ in parts]
+        return list(zip(starts, [*starts[1:], oo], values, strict=True))
     slope = argument.diff(x)
     if x in slope.free_symbols:
         return _curved(argument, parts, x, piece)
     offset = argument.subs(x, 0)
     points = [(start - offset) / slope for start, _ in parts[1:]]
-    values = [value for _, value in parts]
     if slope.is_negative:
         points, values = points[::-1], values[::-1]
     elif not slope.is_positive:

@@ -133,7 +133,7 @@ class Quotients:
             case Exp1() | exp() | tanh():
                 for rate, m in _rates(e):
                     self.rates.setdefault(m, []).append(rate)
-                    if not _parity(m, self.x):
+                    if not parity(m, self.x):
                         for other, image in _rates(exp(self._mirrored(m))):
                             self.rates.setdefault(image, []).append(rate * other)
             case Activation() if len(e.written_out) == 1:
@@ -142,9 +142,9 @@ class Quotients:
                 self._collect(erf(e.args[0]))
             case _:
                 self.opaque[e] = None
-                if not _parity(e, self.x):
+                if not parity(e, self.x):
                     u = _softplus(e)
-                    if u is not None and _parity(u, self.x) == -1:
+                    if u is not None and parity(u, self.x) == -1:
                         self._collect(u)
                     elif e != self.x:
                         self.opaque[self._mirrored(e)] = None
@@ -186,7 +186,7 @@ class Quotients:
         """exp(u); for tanh(u) it is exp(2 u)."""
         found = self.of(ONE)
         for rate, m in _rates(e):
-            turned = _parity(m, self.x) if mirrored else 1
+            turned = parity(m, self.x) if mirrored else 1
             if turned:
                 step, wave = self.of_rate[m]
                 found *= wave ** int(turned * rate / step)
@@ -199,11 +199,11 @@ class Quotients:
     def _opaque(self, e: Expr, mirrored: bool) -> Quotient:
         if not mirrored:
             return self.of_opaque[e]
-        parity = _parity(e, self.x)
-        if parity:
-            return self.of(Integer(parity)) * self.of_opaque[e]
+        sign = parity(e, self.x)
+        if sign:
+            return self.of(Integer(sign)) * self.of_opaque[e]
         u = _softplus(e)
-        if u is not None and _parity(u, self.x) == -1:  # log(1 + e^-u) = log(1 + e^u) - u
+        if u is not None and parity(u, self.x) == -1:  # log(1 + e^-u) = log(1 + e^u) - u
             return self.of_opaque[e] + self.of(-u)
         return self.of_opaque[self._mirrored(e)]
 
@@ -290,24 +290,20 @@ def _softplus(e: Expr) -> Expr | None:
     return None
 
 
-def _parity(e: Expr, x: Symbol) -> int:
+def parity(e: Expr, x: Symbol) -> int:
     """1 for an even function of x, -1 for an odd one, 0 for others or where it is not seen."""
     if e == x:
         return -1
-    if not e.has_free(x):
+    found = [parity(part, x) for part in e.args]
+    if all(sign == 1 for sign in found):
         return 1
     match e:
         case Mul():
-            return reduce(int.__mul__, (_parity(part, x) for part in e.args))
+            return reduce(int.__mul__, found)
         case Add():
-            found = {_parity(part, x) for part in e.args}
-            return found.pop() if len(found) == 1 else 0
+            return found[0] if len({*found}) == 1 else 0
         case Pow() if e.exp.is_Integer:
-            return abs(_parity(e.base, x)) if e.exp % 2 == 0 else _parity(e.base, x)
-        case Activation():
-            inside, own = _parity(e.args[0], x), {"odd": -1, "even": 1}.get(e.parity or "", 0)
-            return inside if inside == 1 else own * abs(inside)
-    if not isinstance(e, (*ODD, *EVEN, exp, log)):
-        return 0
-    inside = _parity(e.args[0], x)
-    return 1 if inside == 1 or (inside and isinstance(e, EVEN)) else inside * isinstance(e, ODD)
+            return found[0] if e.exp % 2 else abs(found[0])
+        case Activation() if e.parity is not None and found[1:].count(1) == len(found) - 1:
+            return abs(found[0]) if e.parity == "even" else found[0]
+    return abs(found[0]) if isinstance(e, EVEN) else found[0] if isinstance(e, ODD) else 0

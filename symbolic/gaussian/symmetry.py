@@ -109,6 +109,8 @@ def tame(f: Expr, x: Symbol) -> bool:
             return tame(f.args[0], x) and _bounded_below(f.args[0])
         case Abs() | Max() | Min() | sign():
             return all(tame(part, x) for part in f.args)
+        case Activation() if len(f.written_out) == 1:
+            return tame(f.written_out[0][1], x)
         case Activation() if not any(parameter.free_symbols for parameter in f.args[1:]):
             return tame(f.args[0], x) and all(tame(g, y) for g, y in _sides(f))
     return isinstance(f, BOUNDED) and tame(f.args[0], x)
