@@ -37,8 +37,21 @@ class Abbreviation(Located):
     def _sympystr(self, printer: Any) -> str:
         return str(printer.doprint(self.value))
 
+    def _code(self, printer: Any) -> str:
+        return f"({printer.doprint(self.value)})"
+
+    _mpmathcode = _numpycode = _pythoncode = _code
+
     def _latex(self, printer: Any) -> str:
         return str(printer.doprint(self.value))
+
+
+def told(number: Expr, **facts: bool) -> Expr:
+    """The number, SymPy being told what it would find out by asking all of its parts."""
+    known = number.default_assumptions.copy()
+    known.deduce_all_facts(tuple(facts.items()))
+    number._assumptions = known
+    return number
 
 
 def unabbreviated(value: Expr) -> Expr:

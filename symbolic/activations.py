@@ -6,12 +6,22 @@ from typing import Any
 from sympy import Expr, Integer, Pow, Rational, erf, exp, log, oo, pi, sqrt, tanh
 
 from varlaw.symbolic import activations_elementary  # noqa: F401 - its rows join the table
-from varlaw.symbolic.abbreviations import Abbreviation
+from varlaw.symbolic.abbreviations import Abbreviation, told
 from varlaw.symbolic.activation import Activation, Parts
 from varlaw.symbolic.names import suggestion
 from varlaw.symbolic.slopes import raised
 
 MINUS = Integer(-1)
+
+
+def _wave(u: Any) -> Expr:
+    """e^u for a real u."""
+    return told(exp(u), positive=True) if u.is_real else exp(u)
+
+
+def _logistic(u: Any) -> Expr:
+    """1/(1 + e^-u)."""
+    return raised(1 + _wave(-u), MINUS)
 
 
 class UnknownActivation(LookupError):
@@ -185,10 +195,11 @@ class selu(Activation):
 def selu_constants() -> tuple[Expr, Expr]:
     """SELU's alpha = 1.67326... and lambda = 1.05070... in closed form."""
     half, root = Rational(1, 2), exp(Rational(1, 2))
-    tail, far = (1 - erf(1 / sqrt(2))) / 2, (1 - erf(sqrt(2))) / 2  # Phi(-1), Phi(-2)
-    alpha = Pow(half - root * tail, -1, evaluate=False) / sqrt(2 * pi)
-    below = exp(2) * far - 2 * root * tail + half
-    return alpha, Pow(half + alpha**2 * below, -half, evaluate=False)
+    above, far = (erf(1 / sqrt(2)) - 1) / 2, (1 - erf(sqrt(2))) / 2  # -Phi(-1), Phi(-2)
+    alpha = raised(half + told(root * above, negative=True), MINUS) / sqrt(2 * pi)
+    below = exp(2) * far + 2 * root * above + half
+    second = told(2 * alpha**2 * below, positive=True)
+    return alpha, sqrt(2) * Pow(1 + second, -half, evaluate=False)
 
 
 SELU_ALPHA = Abbreviation("alpha", lambda: selu_constants()[0])
@@ -203,7 +214,7 @@ class softplus(Activation):
 
     @staticmethod
     def parts(z: Any, *_: Any) -> Parts:
-        return ((-oo, log(1 + exp(z))),)
+        return ((-oo, log(1 + _wave(z))),)
 
 
 class softsign(Activation):
@@ -225,7 +236,7 @@ class sigmoid(Activation):
 
     @staticmethod
     def parts(z: Any, *_: Any) -> Parts:
-        return ((-oo, raised(1 + exp(-z), MINUS)),)
+        return ((-oo, _logistic(z)),)
 
 
 class silu(Activation):
@@ -236,7 +247,7 @@ class silu(Activation):
 
     @staticmethod
     def parts(z: Any, beta: Any = Integer(1), *_: Any) -> Parts:
-        return ((-oo, z * raised(1 + exp(-beta * z), MINUS)),)
+        return ((-oo, z * _logistic(beta * z)),)
 
 
 class quick_gelu(Activation):
@@ -247,7 +258,7 @@ class quick_gelu(Activation):
 
     @staticmethod
     def parts(z: Any, *_: Any) -> Parts:
-        return ((-oo, z * raised(1 + exp(-Rational(851, 500) * z), MINUS)),)
+        return ((-oo, z * _logistic(Rational(851, 500) * z)),)
 
 
 class gelu(Activation):
@@ -270,7 +281,7 @@ class gelu_tanh(Activation):
     @staticmethod
     def parts(z: Any, *_: Any) -> Parts:
         inner = sqrt(2 / pi) * (z + Rational(8943, 200000) * z**3)
-        return ((-oo, z * (1 + tanh(inner, evaluate=False)) / 2),)
+        return ((-oo, z * (1 + told(tanh(inner, evaluate=False), real=True)) / 2),)
 
 
 class mish(Activation):
@@ -281,7 +292,7 @@ class mish(Activation):
 
     @staticmethod
     def parts(z: Any, *_: Any) -> Parts:
-        return ((-oo, z * (1 - 2 * raised(raised(1 + exp(z), Integer(2)) + 1, MINUS))),)
+        return ((-oo, z * (1 - 2 * raised(raised(1 + _wave(z), Integer(2)) + 1, MINUS))),)
 
 
 class bump(Activation):
