@@ -225,7 +225,7 @@ class softsign(Activation):
 
     @staticmethod
     def parts(z: Any, *_: Any) -> Parts:
-        return (-oo, z * raised(1 - z, MINUS)), (Integer(0), z * raised(1 + z, MINUS))
+        return (-oo, -z * raised(z - 1, MINUS)), (Integer(0), z * raised(z + 1, MINUS))
 
 
 class sigmoid(Activation):
@@ -269,7 +269,7 @@ class gelu(Activation):
 
     @staticmethod
     def parts(z: Any, *_: Any) -> Parts:
-        return ((-oo, z * (1 + erf(z / sqrt(2))) / 2),)
+        return ((-oo, z * (1 + told(erf(z / sqrt(2)), real=True)) / 2),)
 
 
 class gelu_tanh(Activation):
