@@ -204,7 +204,7 @@ def _exponential(value: Expr) -> Expr:
 
 def _bivariate(h: Expr, k: Expr, rho: Expr) -> Expr:
     """P(X < h, Y < k) of standard normal variables with correlation rho."""
-    from varlaw.symbolic.gaussian.closed import phi2
+    from varlaw.symbolic.gaussian.probabilities import phi2
 
     return phi2(h, k, rho)
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from sympy import Abs, Dummy, Expr, I, Integer, Symbol, sqrt
 
 from varlaw.symbolic.gaussian.bivariate import Pair, conditional, kernel
-from varlaw.symbolic.gaussian.closed import Phi2, phi2
 from varlaw.symbolic.gaussian.functions import NoMoment, function_of
 from varlaw.symbolic.gaussian.moment import DIGITS, moment
 from varlaw.symbolic.gaussian.pieces import NotClosed, Piece, pieces_of
+from varlaw.symbolic.gaussian.probabilities import Phi2, phi2
 from varlaw.symbolic.gaussian.shorter import shorter
 from varlaw.symbolic.language import Text, free_names, read
 from varlaw.symbolic.language_text import typed

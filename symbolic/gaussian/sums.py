@@ -148,6 +148,11 @@ def _through_zero(f: Expr, base: Expr, x: Symbol) -> tuple[int, Expr]:
 
 
 def _exponential(argument: Expr, x: Symbol) -> Terms:
+    terms = [term.as_independent(x, as_Add=False)[::-1] for term in Add.make_args(argument)]
+    found = {x**2: S.Zero, x: S.Zero, S.One: S.Zero} | dict(terms)
+    if len(found) == 3 and len({power for power, _ in terms}) == len(terms):
+        a, b, c = found.values()
+        return {Shape(0, a, b): exp(c)}
     try:
         polynomial = Poly(argument, x)
     except PolynomialError:
