@@ -27,6 +27,7 @@ SHOWN = 500  # characters of a line
 GOES_ON = re.compile(
     r" ?\\?%|[kKMGTB]i?B?(?![A-Za-z])|[ ~-](?:thousand|million|billion|trillion|percent)\b"
 )
+CONDITION = re.compile(r"\b(?:when|whenever|if|because|since|for|unless|case) *\Z", re.IGNORECASE)
 
 Stretch = Callable[[int, int], Spot]  # of two offsets into the text that was read
 
@@ -40,6 +41,7 @@ class Placed:
     text: str
     stretch: Stretch
     goes_on: bool = False  # the last number, outside of the formula: $2/3 = 67$ %
+    condition: bool = False  # behind a word such as "when"
 
     def claims(self, judgements: Sequence[Judgement]) -> list[Judgement]:
         """Those that claim something; of a number that goes on, only what is true anyway."""
@@ -147,10 +149,11 @@ class Reader:
             start = min(error.start, len(span.text))
             self.unread.append(Note(stretch(start, max(error.end, start + 1)), error.reason))
             return
+        condition = CONDITION.search(self.document.text[max(span.start - 12, 0) : span.start])
         for chain in reading.chains:
             last = chain is reading.chains[-1]
             goes_on = last and GOES_ON.match(self.document.text, span.end) is not None
-            read = Placed(chain, self.context, span.text, stretch, goes_on)
+            read = Placed(chain, self.context, span.text, stretch, goes_on, condition is not None)
             self.chains.append(read)
             if (definition := defined(chain)) and literal_of(definition[1]) is not None:
                 self.numbers.add(definition[0])
@@ -256,7 +259,9 @@ def readers_of(
 def task_of(readers: Sequence[Reader], only: frozenset[int] | None = None) -> Task:
     """What is to be judged of a document: all its chains, or only some, counted from 0."""
     read = [one for reader in readers for one in reader.chains]
-    return Task(tuple(one.chain for one in read), tuple(one.context for one in read), only)
+    chains, contexts = tuple(one.chain for one in read), tuple(one.context for one in read)
+    conditions = frozenset(place for place, one in enumerate(read) if one.condition)
+    return Task(chains, contexts, only, conditions=conditions)
 
 
 def _findings(readers: Sequence[Reader], judged: Sequence[Sequence[Judgement]]) -> Findings:
