@@ -136,7 +136,8 @@ def _of_weights(
     x = inputs(block, state, tokens, np.random.default_rng(first))
 
     def drawn(target: int, step: float) -> Nudged:
-        return Nudged(np.random.default_rng(weights), law, target, step, direction)
+        rng = np.random.default_rng(weights)
+        return Nudged(rng, law, target=target, step=step, seed=direction)
 
     def output(target: int, step: float) -> Batch:
         return run(block, x, drawn(target, step))
