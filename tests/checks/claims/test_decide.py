@@ -223,6 +223,8 @@ def test_letters_of_counts_and_of_rates(text: str, expected: str) -> None:
         (r"\sqrt{1.84} \approx 1{,}356", "undecided"),
         (r"\sqrt{1.84} \approx 1,358", "refuted"),
         (r"36.8^2 \approx 1,354", "verified"),
+        (r"\log 100 \ne 2", "undecided"),  # to base 10 it is
+        (r"\log 100 \ne 3", "verified"),
         ("1.024 = 2^{10}", "undecided"),  # the point may set thousands apart
         ("1.024 = 2^{11}", "refuted"),
     ],
