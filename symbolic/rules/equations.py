@@ -9,6 +9,7 @@ from sympy import (
     Pow,
     Rational,
     Symbol,
+    collect,
     factor,
     fraction,
     powdenest,
@@ -18,13 +19,13 @@ from sympy import (
 
 from varlaw.symbolic.derivation import Outcome, RuleError, Used, relation, rule, sign_of
 from varlaw.symbolic.ranges import Range
-from varlaw.symbolic.sequences import Defined, Named
+from varlaw.symbolic.sequences import Defined, Named, Term
 from varlaw.symbolic.terms import IndexSum, Variance
 
 
 @rule("algebra", "algebra", checker="algebra")
 def algebra(state: Expr, used: Used, form: str = "expand") -> Expr:
-    """The expression in another form: `expand`, `factor`, `together` or `powers`."""
+    """The expression in another form; `terms` groups by values of sequences."""
     match form:
         case "factor":
             return factor(state)
@@ -32,10 +33,12 @@ def algebra(state: Expr, used: Used, form: str = "expand") -> Expr:
             return together(state)
         case "cancel":
             return state.cancel()
+        case "terms":
+            return collect(state, list(state.atoms(Term)), factor)
         case "expand":
             return _expanded(state)
         case _:
-            raise RuleError(f"unknown form {form!r}; use expand, factor, together or cancel")
+            raise RuleError(f"unknown form {form!r}; use expand, factor, together, cancel or terms")
 
 
 def _expanded(state: Expr) -> Expr:
