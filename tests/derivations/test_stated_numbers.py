@@ -77,6 +77,7 @@ def at(name, **values):
         ("pre-norm-he-scaled", {"l": 48, "L": 48, "v_0": 1}, 2),
         ("deepnorm-decoder", {"M": 6}, 1 / 2.9129506302439405),
         ("deepnorm-memory", {"M": 6}, (6 * 72**-0.5 / 18**0.25) ** 2),
+        ("mse-gradient", {"v": 1}, 8),
         ("label-smoothing-margin", {"K": 1000, "epsilon": 0.1}, 9001),
         ("label-smoothing-entropy", {"K": 1000, "epsilon": 0.1, "p": 0.9001}, 1.01484799774868),
         ("admin-identity-path", {"l": 24, "s2": 1}, 0.2),
