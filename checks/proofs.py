@@ -42,6 +42,7 @@ CHECKERS: dict[str, Checker] = {
     "assumption": pointwise.prove_no_atom,
     "algebra": algebra.prove_algebra,
     "requirement": algebra.prove_requirement,
+    "choice": algebra.prove_choice,
     "solution": algebra.prove_solution,
     "naming": algebra.prove_naming,
     "substitution": algebra.prove_substitution,

@@ -86,9 +86,11 @@ def require(state: Eq, used: Used, equals: Expr, because: str = "") -> Outcome:
     return Outcome(relation(state.rhs, equals, "="), reason=because or "the requirement")
 
 
-@rule("equal", "by the choice made", checker="requirement", equations=True)
+@rule("equal", "by the choice made", checker="choice", equations=True)
 def equal(state: Eq, used: Used, to: Expr, because: str = "") -> Outcome:
-    """The quantity `to` is chosen to be the value that was found."""
+    """The quantity `to`, a symbol or a value of a sequence, is the value that was found."""
+    if not isinstance(to, Symbol | Term):
+        raise RuleError(f"{to} is no name for what was found")
     return Outcome(relation(to, state.rhs, "="), reason=because or "by the choice made")
 
 
