@@ -4,7 +4,7 @@ Where tokens are not alike, as behind a causal mask, means over positions do not
 The maps are those of the wide limit; each has its symbolic twin in the block it is of.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import singledispatch
 from math import factorial, sqrt
 
@@ -30,10 +30,14 @@ ALIKE = 6  # decimals of a feature's scale up to which two tokens are alike
 
 @dataclass(frozen=True)
 class Tokens:
-    """`products[t, s]` is E[x_t x_s] of a feature, `means[t]` is E[x_t]."""
+    """`products[t, s]` is E[x_t x_s] of a feature, `means[t]` is E[x_t].
+
+    `memory` are the tokens that cross attention reads.
+    """
 
     products: Array
     means: Array
+    memory: "Tokens | None" = None
 
     @property
     def second_moment(self) -> float:
@@ -113,7 +117,7 @@ def _unrolled(block: Repeat) -> Sequential:
 def _(block: Embedding, tokens: Tokens) -> Tokens:
     count = len(tokens.means)
     out = block.forward(State(second_moment=block.var))
-    return Tokens(value(out.second_moment) * np.eye(count), np.zeros(count))
+    return replace(tokens, products=value(out.second_moment) * np.eye(count), means=np.zeros(count))
 
 
 @back.register(Embedding)
@@ -124,13 +128,14 @@ def _(block: Block, gradient: Array, tokens: Tokens) -> Array:
 
 @follow.register
 def _(block: Shift, tokens: Tokens) -> Tokens:
-    return Tokens(tokens.products + value(block.var), tokens.means)
+    return replace(tokens, products=tokens.products + value(block.var))
 
 
 @follow.register
 def _(block: Linear, tokens: Tokens) -> Tokens:
     gain = value(block.fan_in * block.var * block.scale**2)
-    return Tokens(gain * tokens.products + value(block.bias), np.zeros(len(tokens.means)))
+    products = gain * tokens.products + value(block.bias)
+    return replace(tokens, products=products, means=np.zeros(len(products)))
 
 
 @back.register
@@ -143,7 +148,7 @@ def _(block: Linear, gradient: Array, tokens: Tokens) -> Array:
 def _(block: LayerNorm | RMSNorm, tokens: Tokens) -> Tokens:
     x = _normed(block, tokens)
     scale = _scale(block, tokens)
-    return Tokens(x.products / np.outer(scale, scale), x.means / scale)
+    return replace(x, products=x.products / np.outer(scale, scale), means=x.means / scale)
 
 
 @back.register(LayerNorm)
@@ -158,7 +163,7 @@ def _normed(block: LayerNorm | RMSNorm, tokens: Tokens) -> Tokens:
     if isinstance(block, RMSNorm):
         return tokens
     m = tokens.means
-    return Tokens(tokens.products - np.outer(m, m), np.zeros(len(m)))
+    return replace(tokens, products=tokens.products - np.outer(m, m), means=np.zeros(len(m)))
 
 
 def _scale(block: LayerNorm | RMSNorm, tokens: Tokens) -> Array:
@@ -195,16 +200,17 @@ def _mapped(f: Expr, x: Symbol, tokens: Tokens) -> Tokens:
         products += np.outer(column, column) * power
         power *= rho
     np.fill_diagonal(products, squares)
-    return Tokens(products, c[:, 0])
+    return replace(tokens, products=products, means=c[:, 0])
 
 
 @follow.register
 def _(block: Residual, tokens: Tokens) -> Tokens:
     a, b, out = value(block.a), value(block.b), follow(block.branch, tokens)
     cross = a * b * np.outer(tokens.means, out.means)
-    return Tokens(
-        a**2 * tokens.products + b**2 * out.products + cross + cross.T,
-        a * tokens.means + b * out.means,
+    return replace(
+        tokens,
+        products=a**2 * tokens.products + b**2 * out.products + cross + cross.T,
+        means=a * tokens.means + b * out.means,
     )
 
 
@@ -219,7 +225,7 @@ def _(block: Parallel, tokens: Tokens) -> Tokens:
     outs = [follow(branch, tokens) for branch in block.branches]
     means = np.sum([out.means for out in outs], 0)
     own = [out.products - np.outer(out.means, out.means) for out in outs]
-    return Tokens(np.sum(own, 0) + np.outer(means, means), means)
+    return replace(tokens, products=np.sum(own, 0) + np.outer(means, means), means=means)
 
 
 @back.register
@@ -230,7 +236,7 @@ def _(block: Parallel, gradient: Array, tokens: Tokens) -> Array:
 @follow.register
 def _(block: Gate, tokens: Tokens) -> Tokens:
     left, right = follow(block.left, tokens), follow(block.right, tokens)
-    return Tokens(left.products * right.products, left.means * right.means)
+    return replace(tokens, products=left.products * right.products, means=left.means * right.means)
 
 
 @back.register
