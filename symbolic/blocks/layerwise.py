@@ -16,7 +16,7 @@ from varlaw.symbolic.blocks.linear import Embedding
 from varlaw.symbolic.blocks.repeat import Repeat
 from varlaw.symbolic.blocks.residual import Residual
 from varlaw.symbolic.blocks.state import ONE, BlockError, State
-from varlaw.symbolic.blocks.tokens import Tokens, alike, back, follow, value
+from varlaw.symbolic.blocks.tokens import Tokens, added, alike, back, follow, value
 from varlaw.symbolic.blocks.vision import Patches
 from varlaw.symbolic.gaussian.arrays import Array
 
@@ -55,8 +55,13 @@ def layers(block: Block, state: State) -> list[Layer]:
         if inner is not None:
             attention, before = inner
             logits = _logit_variance(attention, follow(before, path[-1]))
-        branch = follow(unit.branch, path[-1]).second_moment if isinstance(unit, Residual) else None
-        path.append(follow(unit, path[-1]))
+        branch = None
+        if isinstance(unit, Residual):
+            out = follow(unit.branch, path[-1])
+            branch = out.second_moment
+            path.append(added(unit, path[-1], out))
+        else:
+            path.append(follow(unit, path[-1]))
         rows.append((name, path[-1], branch, logits))
     gradients = _gradients([unit for _, unit in several], path)
     return [

@@ -25,6 +25,7 @@ from varlaw.symbolic.gaussian.arrays import Array, on_arrays
 GRID = np.linspace(-10, 10, 4000)  # of a normal variable, without 0
 DENSITY = np.exp(-(GRID**2) / 2) / np.exp(-(GRID**2) / 2).sum()
 DEGREE = 40  # of Hermite polynomials, for pairs of tokens
+LEAST = 1e-9  # part of a second moment that is not left out
 ALIKE = 6  # decimals of a feature's scale up to which two tokens are alike
 
 
@@ -196,8 +197,10 @@ def _mapped(f: Expr, x: Symbol, tokens: Tokens) -> Tokens:
     squares, c = (at**2 @ DENSITY)[which], ((at * DENSITY) @ hermite)[which]
     rest = np.sqrt(np.maximum(squares - (c**2).sum(1), 0))
     power, products = np.ones_like(rho), np.zeros_like(rho)
-    for column in (*c.T, rest):
-        products += np.outer(column, column) * power
+    reach = np.abs(rho - np.eye(len(rho))).max()
+    for degree, column in enumerate((*c.T, rest)):
+        if reach**degree * (column**2).max() > LEAST * squares.max():
+            products += column[:, None] * (column * power)
         power *= rho
     np.fill_diagonal(products, squares)
     return replace(tokens, products=products, means=c[:, 0])
@@ -205,7 +208,12 @@ def _mapped(f: Expr, x: Symbol, tokens: Tokens) -> Tokens:
 
 @follow.register
 def _(block: Residual, tokens: Tokens) -> Tokens:
-    a, b, out = value(block.a), value(block.b), follow(block.branch, tokens)
+    return added(block, tokens, follow(block.branch, tokens))
+
+
+def added(block: Residual, tokens: Tokens, out: Tokens) -> Tokens:
+    """The tokens behind a residual block, from those that enter it and those its branch gives."""
+    a, b = value(block.a), value(block.b)
     cross = a * b * np.outer(tokens.means, out.means)
     return replace(
         tokens,
