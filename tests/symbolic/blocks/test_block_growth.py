@@ -4,7 +4,7 @@ import math
 
 import mpmath
 import pytest
-from sympy import Rational, Symbol, log, pi, simplify
+from sympy import Rational, Symbol, log, pi, simplify, sqrt
 
 from varlaw.symbolic.blocks.block import start
 from varlaw.symbolic.blocks.correlation import correlation_growth, critical, phases
@@ -49,6 +49,29 @@ def test_the_law_of_sine_by_iteration():
 
 def test_gradients_of_tanh_at_lecun_fall_with_the_layers():
     assert depth(read_block(f"repeat(tanh >> {HALF}, L)"), start()).backward.rate == -1
+
+
+@pytest.mark.parametrize(
+    ("text", "exponent"),
+    [  # 2 c sqrt(l/b): c = E[f'^2] sqrt(q) far out, by the integral of f'^2, and b per layer
+        (f"residual({HALF} >> tanh)", 2 * Rational(4, 3) / sqrt(2 * pi) * sqrt(layers)),
+        (f"residual({HALF} >> erf >> linear(d, d, var=1/d))", 4 / pi * sqrt(layers)),
+    ],
+)
+def test_gradients_in_streams_of_bounded_functions(text, exponent):
+    """exp of the root of the number of layers (Yang and Schoenholz 2017, section 4)."""
+    found = depth(read_block(f"repeat({text}, L)"), start(1)).backward
+    assert (found.kind, found.rate) == ("subexponential", Rational(1, 2))
+    assert simplify(log(found.asymptotic) - exponent) == 0
+
+
+def test_the_law_of_erf_by_iteration():
+    """A million layers q -> q + 2 asin(2 q/(2 q + 1))/pi, the logarithm of the gradients."""
+    q, total = 1.0, 0.0
+    for _ in range(1_000_000):
+        total += math.log1p(4 / (math.pi * math.sqrt(4 * q + 1)))
+        q += 2 * math.asin(2 * q / (2 * q + 1)) / math.pi
+    assert total == pytest.approx(4 / math.pi * 1000, rel=0.01)
 
 
 def test_no_root_is_said_only_where_it_is_proved():
