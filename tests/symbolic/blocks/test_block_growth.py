@@ -74,6 +74,40 @@ def test_the_law_of_erf_by_iteration():
     assert total == pytest.approx(4 / math.pi * 1000, rel=0.01)
 
 
+STREAM = "prenorm(attention(d, {}, value=1/d, out=1/d))"
+MLP = "prenorm(linear(d, 4*d, var=2/d) >> relu >> linear(4*d, d, var=1/(4*d)))"
+
+
+def gradient_of_stack(depth_, tokens):
+    """The gradient at the input of layers of uniform attention and a ReLU MLP, in floats."""
+    q, c, path = 1.0, 0.5, []
+    for _ in range(depth_):
+        path.append((q, c))
+        q, c = q + c / q + (1 - c / q) / tokens, c + c / q + (1 - c / q) / tokens
+        rho = c / q
+        path.append((q, rho))
+        angle = math.acos(rho)
+        q, c = q + 1, c + (math.sin(angle) + (math.pi - angle) * rho) / math.pi
+    g, h = 1.0, 0.0
+    for (before, _), (middle, rho) in zip(path[-2::-2], path[::-2], strict=True):
+        g, h = g + g / middle, h + h * (1 - math.acos(rho) / math.pi) / middle
+        shared = (g + (tokens - 1) * h) / tokens / before
+        g, h = g + shared, h + shared
+    return g
+
+
+def test_gradients_that_tokens_share_grow_with_the_layers():
+    found = depth(read_block(f"repeat({STREAM.format(8)} >> {MLP}, L)"), start(1, "1/2"))
+    assert (found.backward.kind, found.backward.rate) == ("polynomial", 1)
+    early, late = (
+        math.log2(gradient_of_stack(2 * n, 8) / gradient_of_stack(n, 8)) for n in (1000, 16_000)
+    )
+    assert abs(1 - late) < 0.03  # the kernel's slope comes near with the power -1/4 of the layers
+    assert abs(1 - late) < abs(1 - early) / 2
+    only = depth(read_block(f"repeat({STREAM.format('T')}, L)"), start(1, "1/2"))
+    assert (only.backward.kind, only.backward.rate) == ("polynomial", 1)
+
+
 def test_no_root_is_said_only_where_it_is_proved():
     x = Symbol("x", positive=True)
     assert roots(x**2 - 2, x).found[0].value.digits == "1.41421356237"
