@@ -90,7 +90,7 @@ def _judged(left: Node, sign: str, right: Node, context: Context, scope: Scope) 
         return between(number_of(a), sign, number_of(b))
     found = _symbolic(a, sign, b, _positive(left, right, context))
     if found.verdict is Verdict.REFUTED:
-        known = _declared_names(context) | {s.name for s in a.free_symbols & b.free_symbols}
+        known = declared_names(context) | {s.name for s in a.free_symbols & b.free_symbols}
         unknown = sorted({s.name for s in a.free_symbols | b.free_symbols} - known)
         if unknown:
             told = f"{', '.join(unknown)}: not declared"
@@ -250,12 +250,12 @@ def _hints(left: Node, sign: str, right: Node, context: Context, scope: Scope) -
     if swapped != context.variables:
         told = "it would be right if N(mean, s) gave the std"
         ways.append((told, left, right, replace(context, variables=swapped)))
-    names = sorted(free_names(right) & _declared_names(context))
+    names = sorted(free_names(right) & declared_names(context))
     for m, n in combinations(names[:MOST_SWAPPED], 2):
         told = f"it would be right with {m} and {n} exchanged"
         ways.append((told, left, _renamed(right, {m: n, n: m}), context))
     for m in names[:MOST_SWAPPED]:
-        for n in sorted(_declared_names(context) - {m})[:MOST_SWAPPED]:
+        for n in sorted(declared_names(context) - {m})[:MOST_SWAPPED]:
             told = f"it would be right with {n} for {m}"
             ways.append((told, left, _renamed(right, {m: n}), context))
     for said, a, b, declared in ways:
@@ -295,7 +295,7 @@ def _by_deviation(law: Node) -> Node:
     return replace(law, parts=(mean, Node(Head.RELATION, (key, spread), "=")))
 
 
-def _declared_names(context: Context) -> set[str]:
+def declared_names(context: Context) -> set[str]:
     found = {n for _, pair in context.ranges for end in pair for n in free_names(end)}
     found |= {n for v in context.variables for part in v.law.parts for n in free_names(part)}
     return found | {name for name, _ in context.signs}

@@ -75,9 +75,8 @@ def decided(
 
 
 def _proof(left: Node, sign: str, right: Node, positive: Mapping[str, bool], scope: Scope) -> str:
-    algebra = Algebra(
-        {name: symbol(name, above) for name, above in positive.items()}, scope.log_base
-    )
+    made = {name: symbol(name, above) for name, above in positive.items()}
+    algebra = Algebra(made, scope.log_base, gammas=True)
     if sign == "=" and by_induction(left, right, algebra):
         return "induction over the last term"
     try:

@@ -240,7 +240,6 @@ class Attention(Block):
         average = self.averages(state)
         inner = self.heads * self.head_width * self.out
         gain = tidy(inner * self.width * self.value)
-
         bias = inner * self.value_bias + self.out_bias
         return average.become(
             mean=ZERO,

@@ -188,8 +188,7 @@ class Correlated:
         most = max(-lowest, lowest + len(f) + len(g) - 2)
         exponent = -abs(rho) * step * step / (2 * (1 - rho * rho))
         with ctx.extraprec(4 * most.bit_length()):
-            sequence = Exponentials([arb(0), arb(0), exponent])
-            kernel = [sequence.advance() for _ in range(most + 1)]
+            kernel = Exponentials([arb(0), arb(0), exponent]).take(most + 1)
         total = arb(0)
         for m, coefficient in enumerate(product.coeffs()):
             total += coefficient * kernel[abs(lowest + m)]

@@ -22,6 +22,7 @@ from varlaw.symbolic.gaussian.parts import Part, Scale
 from varlaw.symbolic.gaussian.pieces import Piece, in_order, less
 from varlaw.symbolic.gaussian.programs import program
 from varlaw.symbolic.gaussian.quadrature import LOW, mean_on_part
+from varlaw.symbolic.gaussian.quotients import parity
 from varlaw.symbolic.gaussian.symmetry import halved, tame
 from varlaw.symbolic.gaussian.trapezoid import NotSuited, mean_on_line
 
@@ -96,7 +97,7 @@ def _at_singularities(piece: Piece, x: Symbol) -> list[Piece]:
 
 def _even(f: Expr, x: Symbol, digits: int) -> Expr | None:
     """An even function with the same mean at mean 0, for half the work; None if there is none."""
-    if f.xreplace({x: -x}) == f:
+    if parity(f, x) == 1:
         return f
     if digits < MANY_DIGITS or not tame(f, x):
         return None

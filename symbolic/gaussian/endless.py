@@ -11,7 +11,6 @@ from flint import arb, ctx
 from sympy import Dummy, Expr, Integer, Max, Min, Symbol, oo, sqrt
 
 from varlaw.symbolic.activation import KINKED
-from varlaw.symbolic.gaussian.abbreviations import abbreviated
 from varlaw.symbolic.gaussian.balls import ball
 from varlaw.symbolic.gaussian.decimals import Enclosed
 from varlaw.symbolic.gaussian.enclosure import GaussianMean, enclose
@@ -26,7 +25,6 @@ def enclose_function(f: Expr, x: Symbol, mean: Expr, variance: Expr, digits: int
 
     Raises what `enclose` raises, and NotClosed where the kinks of f are not known.
     """
-    f = abbreviated(f)
     try:
         pieces = pieces_of(f, x)
     except NotClosed:
