@@ -1,12 +1,12 @@
 """Self-attention at initialisation: heads, causal masks, QK-norm; forward and backward."""
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
-from sympy import Expr, Integer, exp, harmonic, polygamma, sqrt
+from sympy import Expr, Integer, exp, sqrt
 
 from varlaw.symbolic.blocks.block import Block, quantity, size
 from varlaw.symbolic.blocks.linear import check_width
+from varlaw.symbolic.blocks.overlaps import Logits, Overlap, at_position, causal, of_all
 from varlaw.symbolic.blocks.positions import Means, Positions, means
 from varlaw.symbolic.blocks.state import (
     ONE,
@@ -21,36 +21,6 @@ from varlaw.symbolic.blocks.state import (
 )
 from varlaw.symbolic.language import Text
 from varlaw.symbolic.language_text import typed
-
-WRITTEN_OUT = 20  # tokens up to which sums over positions are fractions
-
-
-class Logits(NamedTuple):
-    """The logits of one head: their variance, and how they go with queries and keys.
-
-    `keys` and `queries` are the correlations of two keys and of two queries; `key_slope` is the
-    second moment of the derivative of a logit by a feature of its key's token, `query_slope` that
-    by a feature of its query's token.
-    """
-
-    variance: Expr
-    keys: Expr
-    queries: Expr
-    key_slope: Expr
-    query_slope: Expr
-
-
-class Overlap(NamedTuple):
-    """Sums over softmax weights p, with means over queries t or over pairs of them.
-
-    `one` is E sum_s p_ts^2, `squared` the mean of its square, `two` E sum_s p_ts p_t's, and
-    `centred` what of `two` is left where from each token the mean of its row is taken.
-    """
-
-    one: Expr
-    squared: Expr
-    two: Expr
-    centred: Expr
 
 
 @dataclass(frozen=True, init=False)
@@ -306,27 +276,15 @@ class Attention(Block):
         return [*soft, Approximation.LOGITS] if self.placed else soft
 
     def _overlap(self, logits: Logits) -> Overlap:
-        n, place, u = self.tokens, self._means, logits.variance
+        place, u = self._means, logits.variance
         own = u * (1 - logits.keys * place.one) + place.bias_one
         pair = u * logits.queries * (place.kept - logits.keys * place.two) + place.bias_two
         one, two = exp(tidy(own)), exp(tidy(pair))
         if self.causal == 0:
-            single, both = (tidy(grown / (n - 1 + grown)) for grown in (one, two))
-            return Overlap(single, single**2, both, both * (1 - 1 / n))
-        if (t := self.position) is not None:
-            single = tidy(one / (t - 1 + one))
-            return Overlap(single, single**2, two / t, two / t)
-        if n == 1:
-            return Overlap(ONE, ONE, ONE, ZERO)
-        short = not n.is_number or n <= WRITTEN_OUT
-        first, second = harmonic(n, evaluate=short), harmonic(n, 2, evaluate=short)
-        pairs = n * (n - 1) / 2
-        return Overlap(
-            first / n if one == 1 else one * (harmonic(n + one - 1) - harmonic(one - 1)) / n,
-            second / n if one == 1 else one**2 * (polygamma(1, one) - polygamma(1, n + one)) / n,
-            two * (n - first) / pairs,
-            two * (n - first - (first**2 - second) / 2) / pairs,
-        )
+            return of_all(one, two, self.tokens)
+        if self.position is not None:
+            return at_position(one, two, self.position)
+        return causal(one, two, self.tokens)
 
 
 def _flag(value: Text, name: str) -> Expr:
