@@ -1,10 +1,10 @@
 """Attention token by token: what each position averages, and what gradients come back to it.
 
 For two queries t and t', of which the earlier sees m tokens and the later M, weights overlap by
-sum_s p_ts p_t's, which is 1/M for uniform weights and that of `overlap` for those of the softmax,
-the covariance being that of the two logits of a token beyond that of different tokens. Logits are
-taken as Gaussian, which those of wide heads are. See `Attention`, of whose maps these are the means
-where all tokens are alike and many.
+sum_s p_ts p_t's, which is 1/M for uniform weights and else found by `overlap_integrals`, from the
+covariance of the two logits of a token beyond that of different tokens. Logits are taken as
+Gaussian, which those of wide heads are. See `Attention`, of whose maps these are the means where
+all tokens are alike and many.
 """
 
 from dataclasses import dataclass, replace
@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from varlaw.symbolic.blocks.attention import Attention
-from varlaw.symbolic.blocks.overlap import Overlaps, overlaps
+from varlaw.symbolic.blocks.overlap_integrals import Overlaps, overlaps
 from varlaw.symbolic.blocks.tokens import Tokens, back, follow, value
 from varlaw.symbolic.gaussian.arrays import Array
 

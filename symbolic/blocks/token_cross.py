@@ -7,7 +7,7 @@ import numpy as np
 
 from varlaw.symbolic.blocks.block import Block, Sequential
 from varlaw.symbolic.blocks.cross import CrossAttention, Targets
-from varlaw.symbolic.blocks.overlap import Overlaps, overlaps
+from varlaw.symbolic.blocks.overlap_integrals import Overlaps, overlaps
 from varlaw.symbolic.blocks.residual import Parallel, Residual
 from varlaw.symbolic.blocks.state import BlockError
 from varlaw.symbolic.blocks.tokens import Tokens, back, follow, value
