@@ -43,7 +43,7 @@ MOST_SWAPPED = 6
 
 def expected(left: Node, sign: str, right: Node, context: Context, scope: Scope) -> Finding | None:
     """The verdict on a link with expectations in it. Raises NoValue where something is missing."""
-    context = _with_numbers(settled(context), left, right)
+    context = with_numbers(settled(context), left, right)
     found = _judged(left, sign, right, context, scope)
     if found is not None and found.verdict is Verdict.VERIFIED:
         law = _law(left, context) or _law(right, context)
@@ -54,7 +54,7 @@ def expected(left: Node, sign: str, right: Node, context: Context, scope: Scope)
     return found
 
 
-def _with_numbers(context: Context, *sides: Node) -> Context:
+def with_numbers(context: Context, *sides: Node) -> Context:
     """The context with the names as numbers that stand inside and outside of expectations.
 
     E[e^{tz}] = e^{t^2/2} says for which numbers t; nothing random stands outside.
