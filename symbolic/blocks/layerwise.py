@@ -8,14 +8,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from varlaw.symbolic.blocks import token_attention
+from varlaw.symbolic.blocks import token_attention, token_cross
 from varlaw.symbolic.blocks.attention import Attention
 from varlaw.symbolic.blocks.block import Block, Sequential
+from varlaw.symbolic.blocks.cross import CrossAttention, Targets
 from varlaw.symbolic.blocks.linear import Embedding
 from varlaw.symbolic.blocks.repeat import Repeat
 from varlaw.symbolic.blocks.residual import Residual
 from varlaw.symbolic.blocks.state import ONE, BlockError, State
-from varlaw.symbolic.blocks.tokens import Tokens, alike, back, follow, value
+from varlaw.symbolic.blocks.tokens import Tokens, added, alike, back, follow, value
+from varlaw.symbolic.blocks.vision import Patches
+from varlaw.symbolic.gaussian.arrays import Array
 
 MOST_UNITS = 10_000
 
@@ -46,15 +49,20 @@ def layers(block: Block, state: State) -> list[Layer]:
     if isinstance(several[0][1], Embedding):
         state = State(second_moment=ONE)
     rows, path = [], [alike(state, tokens_of(block))]
-    for place, unit in several:
+    for name, unit in zip(_names(several), (unit for _, unit in several), strict=True):
         inner = attention_in(unit)
         logits = None
         if inner is not None:
             attention, before = inner
-            logits = token_attention.logit_variance(attention, follow(before, path[-1]))
-        branch = follow(unit.branch, path[-1]).second_moment if isinstance(unit, Residual) else None
-        path.append(follow(unit, path[-1]))
-        rows.append((f"{place}{_label(unit)}", path[-1], branch, logits))
+            logits = _logit_variance(attention, follow(before, path[-1]))
+        branch = None
+        if isinstance(unit, Residual):
+            out = follow(unit.branch, path[-1])
+            branch = out.second_moment
+            path.append(added(unit, path[-1], out))
+        else:
+            path.append(follow(unit, path[-1]))
+        rows.append((name, path[-1], branch, logits))
     gradients = _gradients([unit for _, unit in several], path)
     return [
         Layer(name, tokens.second_moment, tokens.product, branch, logits, gradient)
@@ -63,12 +71,20 @@ def layers(block: Block, state: State) -> list[Layer]:
 
 
 def _gradients(several: list[Block], path: list[Tokens]) -> list[float | None]:
-    """The gradient at the output of each unit, from the last one to the first."""
-    gradient = np.eye(len(path[0].means))
+    """The gradient at the output of each unit, from the last one to the first.
+
+    An encoder's is the sum of those that all cross attention sends to it.
+    """
+    gradient = np.eye(len(path[-1].means))
+    sent: Array | float = 0.0
     found: list[float | None] = [1.0]
     for unit, tokens in zip(reversed(several[1:]), reversed(path[1:-1]), strict=True):
         try:
-            gradient = back(unit, gradient, tokens)
+            if isinstance(unit, Targets):
+                gradient, sent = sent + np.zeros_like(tokens.products), 0.0
+            else:
+                sent += token_cross.to_memory(unit, gradient, tokens)
+                gradient = back(unit, gradient, tokens)
         except BlockError:
             return [None] * (len(several) - len(found)) + found[::-1]
         found.append(float(np.diag(gradient).mean()))
@@ -94,11 +110,23 @@ def units(block: Block, place: str = "") -> Iterator[tuple[str, Block]]:
 
 
 def tokens_of(block: Block) -> int:
-    """How many tokens the attention of a network sees; two where it has none."""
-    found = {round(value(part.tokens)) for part in _within(block) if isinstance(part, Attention)}
-    if len(found) > 1:
+    """How many tokens enter a network: patches, or those its attention sees; two without any.
+
+    Of an encoder and a decoder those of the encoder.
+    """
+    streams: list[set[int]] = [set()]
+    for part in _within(block):
+        if isinstance(part, Patches):
+            return round(value(part.tokens))
+        if isinstance(part, Targets):
+            streams.append({round(value(part.tokens))})
+        elif isinstance(part, CrossAttention):
+            continue
+        elif isinstance(part, Attention):
+            streams[-1].add(round(value(part.tokens)))
+    if any(len(found) > 1 for found in streams):
         raise BlockError("attention layers of several numbers of tokens")
-    return max(found, default=2)
+    return max(streams[0], default=2)
 
 
 def attention_in(unit: Block) -> tuple[Attention, Block] | None:
@@ -110,10 +138,27 @@ def attention_in(unit: Block) -> tuple[Attention, Block] | None:
     return None
 
 
+def _names(several: list[tuple[str, Block]]) -> Iterator[str]:
+    """What the units are called: by their place and kind, and the stream if there are two."""
+    stream = "encoder." if any(isinstance(unit, Targets) for _, unit in several) else ""
+    for place, unit in several:
+        stream = "decoder." if isinstance(unit, Targets) else stream
+        yield f"{stream}{place}{_label(unit)}"
+
+
 def _label(unit: Block) -> str:
     if isinstance(unit, Residual):
-        return "attention" if attention_in(unit) else "feed"
-    return type(unit).__name__.lower()
+        inner = attention_in(unit)
+        if inner is None:
+            return "feed"
+        return "cross" if isinstance(inner[0], CrossAttention) else "attention"
+    return "embedding" if isinstance(unit, Embedding) else type(unit).__name__.lower()
+
+
+def _logit_variance(attention: Attention, tokens: Tokens) -> float:
+    if isinstance(attention, CrossAttention):
+        return token_cross.logit_variance(attention, tokens)
+    return token_attention.logit_variance(attention, tokens)
 
 
 def _within(block: Block) -> Iterator[Block]:

@@ -4,7 +4,7 @@ Where tokens are not alike, as behind a causal mask, means over positions do not
 The maps are those of the wide limit; each has its symbolic twin in the block it is of.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import singledispatch
 from math import factorial, sqrt
 
@@ -25,15 +25,20 @@ from varlaw.symbolic.gaussian.arrays import Array, on_arrays
 GRID = np.linspace(-10, 10, 4000)  # of a normal variable, without 0
 DENSITY = np.exp(-(GRID**2) / 2) / np.exp(-(GRID**2) / 2).sum()
 DEGREE = 40  # of Hermite polynomials, for pairs of tokens
+LEAST = 1e-9  # part of a second moment that is not left out
 ALIKE = 6  # decimals of a feature's scale up to which two tokens are alike
 
 
 @dataclass(frozen=True)
 class Tokens:
-    """`products[t, s]` is E[x_t x_s] of a feature, `means[t]` is E[x_t]."""
+    """`products[t, s]` is E[x_t x_s] of a feature, `means[t]` is E[x_t].
+
+    `memory` are the tokens that cross attention reads.
+    """
 
     products: Array
     means: Array
+    memory: "Tokens | None" = None
 
     @property
     def second_moment(self) -> float:
@@ -113,7 +118,7 @@ def _unrolled(block: Repeat) -> Sequential:
 def _(block: Embedding, tokens: Tokens) -> Tokens:
     count = len(tokens.means)
     out = block.forward(State(second_moment=block.var))
-    return Tokens(value(out.second_moment) * np.eye(count), np.zeros(count))
+    return replace(tokens, products=value(out.second_moment) * np.eye(count), means=np.zeros(count))
 
 
 @back.register(Embedding)
@@ -124,13 +129,14 @@ def _(block: Block, gradient: Array, tokens: Tokens) -> Array:
 
 @follow.register
 def _(block: Shift, tokens: Tokens) -> Tokens:
-    return Tokens(tokens.products + value(block.var), tokens.means)
+    return replace(tokens, products=tokens.products + value(block.var))
 
 
 @follow.register
 def _(block: Linear, tokens: Tokens) -> Tokens:
     gain = value(block.fan_in * block.var * block.scale**2)
-    return Tokens(gain * tokens.products + value(block.bias), np.zeros(len(tokens.means)))
+    products = gain * tokens.products + value(block.bias)
+    return replace(tokens, products=products, means=np.zeros(len(products)))
 
 
 @back.register
@@ -143,7 +149,7 @@ def _(block: Linear, gradient: Array, tokens: Tokens) -> Array:
 def _(block: LayerNorm | RMSNorm, tokens: Tokens) -> Tokens:
     x = _normed(block, tokens)
     scale = _scale(block, tokens)
-    return Tokens(x.products / np.outer(scale, scale), x.means / scale)
+    return replace(x, products=x.products / np.outer(scale, scale), means=x.means / scale)
 
 
 @back.register(LayerNorm)
@@ -158,7 +164,7 @@ def _normed(block: LayerNorm | RMSNorm, tokens: Tokens) -> Tokens:
     if isinstance(block, RMSNorm):
         return tokens
     m = tokens.means
-    return Tokens(tokens.products - np.outer(m, m), np.zeros(len(m)))
+    return replace(tokens, products=tokens.products - np.outer(m, m), means=np.zeros(len(m)))
 
 
 def _scale(block: LayerNorm | RMSNorm, tokens: Tokens) -> Array:
@@ -191,20 +197,28 @@ def _mapped(f: Expr, x: Symbol, tokens: Tokens) -> Tokens:
     squares, c = (at**2 @ DENSITY)[which], ((at * DENSITY) @ hermite)[which]
     rest = np.sqrt(np.maximum(squares - (c**2).sum(1), 0))
     power, products = np.ones_like(rho), np.zeros_like(rho)
-    for column in (*c.T, rest):
-        products += np.outer(column, column) * power
+    reach = np.abs(rho - np.eye(len(rho))).max()
+    for degree, column in enumerate((*c.T, rest)):
+        if reach**degree * (column**2).max() > LEAST * squares.max():
+            products += column[:, None] * (column * power)
         power *= rho
     np.fill_diagonal(products, squares)
-    return Tokens(products, c[:, 0])
+    return replace(tokens, products=products, means=c[:, 0])
 
 
 @follow.register
 def _(block: Residual, tokens: Tokens) -> Tokens:
-    a, b, out = value(block.a), value(block.b), follow(block.branch, tokens)
+    return added(block, tokens, follow(block.branch, tokens))
+
+
+def added(block: Residual, tokens: Tokens, out: Tokens) -> Tokens:
+    """The tokens behind a residual block, from those that enter it and those its branch gives."""
+    a, b = value(block.a), value(block.b)
     cross = a * b * np.outer(tokens.means, out.means)
-    return Tokens(
-        a**2 * tokens.products + b**2 * out.products + cross + cross.T,
-        a * tokens.means + b * out.means,
+    return replace(
+        tokens,
+        products=a**2 * tokens.products + b**2 * out.products + cross + cross.T,
+        means=a * tokens.means + b * out.means,
     )
 
 
@@ -219,7 +233,7 @@ def _(block: Parallel, tokens: Tokens) -> Tokens:
     outs = [follow(branch, tokens) for branch in block.branches]
     means = np.sum([out.means for out in outs], 0)
     own = [out.products - np.outer(out.means, out.means) for out in outs]
-    return Tokens(np.sum(own, 0) + np.outer(means, means), means)
+    return replace(tokens, products=np.sum(own, 0) + np.outer(means, means), means=means)
 
 
 @back.register
@@ -230,7 +244,7 @@ def _(block: Parallel, gradient: Array, tokens: Tokens) -> Array:
 @follow.register
 def _(block: Gate, tokens: Tokens) -> Tokens:
     left, right = follow(block.left, tokens), follow(block.right, tokens)
-    return Tokens(left.products * right.products, left.means * right.means)
+    return replace(tokens, products=left.products * right.products, means=left.means * right.means)
 
 
 @back.register

@@ -29,7 +29,7 @@ T = 12
     ],
 )
 def test_tokens_that_are_alike(text):
-    """Up to the (1 - 1/T)^2 of what moves the average, and small logits squared: wide there."""
+    """Up to the (1 - 1/T)^2 of what moves the average, and small logits squared: few tokens."""
     block, state = read_block(text), start(1, "1/3")
     claimed, found = block.forward(state), follow(block, alike(state, T))
     assert found.second_moment == pytest.approx(float(claimed.second_moment), rel=4e-3)
@@ -38,7 +38,7 @@ def test_tokens_that_are_alike(text):
         sent = np.full((T, T), 0.2) + 0.8 * np.eye(T)
         passed = block.backward(Gradient(second_moment=ONE, product=ONE / 5), state)
         gradient = back(block, sent, alike(state, T))
-        assert np.diag(gradient).mean() == pytest.approx(float(passed.second_moment), rel=1e-3)
+        assert np.diag(gradient).mean() == pytest.approx(float(passed.second_moment), rel=2e-3)
         pairs = np.triu(gradient, 1).sum() * 2 / (T * (T - 1))
         assert pairs == pytest.approx(float(passed.product), rel=5e-3)
 
