@@ -11,6 +11,7 @@ from varlaw.symbolic.gaussian.decimals import Enclosed, bits_for, settled, shown
 from varlaw.symbolic.gaussian.enclosure import GUARD, ROUNDS, enclose, joined
 from varlaw.symbolic.gaussian.pieces import Piece
 
+NEAREST = 2.0**-24  # to 1 that a correlation may be: the number of points goes like the root of it
 PLACES = 640  # bits, to see which of two kinks comes first
 Pair = tuple[Expr, Expr]
 
@@ -44,8 +45,12 @@ def enclose2(
         slope = rho * deviations[1] / deviations[0]
         along = _along(f, g, x, slope, means[1] - slope * means[0])
         return enclose(along, x, means[0], variances[0], digits)
-    if not abs(ball(rho)) < 1:
+    with ctx.workprec(PLACES):
+        apart = 1 - abs(ball(rho))
+    if not apart > 0:
         raise ValueError(f"a correlation is between -1 and 1, not {rho}")
+    if apart < NEAREST:
+        raise NoEnclosure(f"a correlation as near to {'1' if rho > 0 else '-1'} takes too long")
     return Correlated((joined(f), joined(g)), x, rho, deviations, means).enclosed(digits)
 
 
