@@ -4,7 +4,7 @@ Where tokens are not alike, as behind a causal mask, means over positions do not
 The maps are those of the wide limit; each has its symbolic twin in the block it is of.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import singledispatch
 from math import factorial, sqrt
 
@@ -13,7 +13,7 @@ from sympy import Expr, Symbol
 
 from varlaw.symbolic.blocks.activation import Activation
 from varlaw.symbolic.blocks.block import Block, Sequential
-from varlaw.symbolic.blocks.linear import Embedding, Linear
+from varlaw.symbolic.blocks.linear import Dropout, Embedding, Linear
 from varlaw.symbolic.blocks.norm import LayerNorm, RMSNorm
 from varlaw.symbolic.blocks.repeat import Repeat
 from varlaw.symbolic.blocks.residual import Gate, Parallel, Residual
@@ -31,10 +31,11 @@ ALIKE = 6  # decimals of a feature's scale up to which two tokens are alike
 
 @dataclass(frozen=True)
 class Tokens:
-    """`products[t, s]` is E[x_t x_s] of a feature, `means[t]` is E[x_t]."""
+    """`products[t, s]` is E[x_t x_s] of a feature, `means[t]` is E[x_t]; `gaussian` as in State."""
 
     products: Array
     means: Array
+    gaussian: bool = True
 
     @property
     def second_moment(self) -> float:
@@ -53,14 +54,14 @@ def alike(state: State, count: int) -> Tokens:
     q, m = value(state.second_moment), value(state.mean)
     products = np.full((count, count), m**2 if state.product is None else value(state.product))
     np.fill_diagonal(products, q)
-    return Tokens(products, np.full(count, m))
+    return Tokens(products, np.full(count, m), state.gaussian)
 
 
 def value(expression: Expr) -> float:
     """The number that an expression is. Raises BlockError where names have no values."""
     if missing := expression.free_symbols:
         listed = ", ".join(sorted(map(str, missing)))
-        raise BlockError(f"tokens one by one need numbers for {listed}")
+        raise BlockError(f"layers one by one need numbers for {listed}")
     return float(expression)
 
 
@@ -125,7 +126,7 @@ def _(block: Block, gradient: Array, tokens: Tokens) -> Array:
 
 @follow.register
 def _(block: Shift, tokens: Tokens) -> Tokens:
-    return Tokens(tokens.products + value(block.var), tokens.means)
+    return replace(tokens, products=tokens.products + value(block.var))
 
 
 @follow.register
@@ -139,12 +140,27 @@ def _(block: Linear, gradient: Array, tokens: Tokens) -> Array:
     return value(block.fan_out * block.var * block.scale**2) * gradient
 
 
+@follow.register
+def _(block: Dropout, tokens: Tokens) -> Tokens:
+    return Tokens(_dropped(block, tokens.products), tokens.means, block.p == 0 and tokens.gaussian)
+
+
+@back.register
+def _(block: Dropout, gradient: Array, tokens: Tokens) -> Array:
+    return _dropped(block, gradient)
+
+
+def _dropped(block: Dropout, products: Array) -> Array:
+    """Only squares of entries see what is dropped."""
+    return products + np.diag(np.diag(products)) * (1 / (1 - value(block.p)) - 1)
+
+
 @follow.register(LayerNorm)
 @follow.register(RMSNorm)
 def _(block: LayerNorm | RMSNorm, tokens: Tokens) -> Tokens:
     x = _normed(block, tokens)
     scale = _scale(block, tokens)
-    return Tokens(x.products / np.outer(scale, scale), x.means / scale)
+    return Tokens(x.products / np.outer(scale, scale), x.means / scale, x.gaussian)
 
 
 @back.register(LayerNorm)
@@ -159,7 +175,7 @@ def _normed(block: LayerNorm | RMSNorm, tokens: Tokens) -> Tokens:
     if isinstance(block, RMSNorm):
         return tokens
     m = tokens.means
-    return Tokens(tokens.products - np.outer(m, m), np.zeros(len(m)))
+    return Tokens(tokens.products - np.outer(m, m), np.zeros(len(m)), tokens.gaussian)
 
 
 def _scale(block: LayerNorm | RMSNorm, tokens: Tokens) -> Array:
@@ -178,7 +194,9 @@ def _(block: Activation, gradient: Array, tokens: Tokens) -> Array:
 
 
 def _mapped(f: Expr, x: Symbol, tokens: Tokens) -> Tokens:
-    """Means of f and of its products, by Mehler's formula; Gaussian features."""
+    """Means of f and of its products, by Mehler's formula. Raises BlockError: see `Activation`."""
+    if not tokens.gaussian:
+        raise BlockError("an activation needs Gaussian features: put a linear layer before it")
     m = tokens.means
     covariances = tokens.products - np.outer(m, m)
     spread = np.sqrt(np.diag(covariances))
@@ -198,7 +216,7 @@ def _mapped(f: Expr, x: Symbol, tokens: Tokens) -> Tokens:
             products += column[:, None] * (column * power)
         power *= rho
     np.fill_diagonal(products, squares)
-    return Tokens(products, c[:, 0])
+    return Tokens(products, c[:, 0], gaussian=False)
 
 
 @follow.register
@@ -213,6 +231,7 @@ def added(block: Residual, tokens: Tokens, out: Tokens) -> Tokens:
     return Tokens(
         a**2 * tokens.products + b**2 * out.products + cross + cross.T,
         a * tokens.means + b * out.means,
+        tokens.gaussian and out.gaussian,
     )
 
 
@@ -227,7 +246,7 @@ def _(block: Parallel, tokens: Tokens) -> Tokens:
     outs = [follow(branch, tokens) for branch in block.branches]
     means = np.sum([out.means for out in outs], 0)
     own = [out.products - np.outer(out.means, out.means) for out in outs]
-    return Tokens(np.sum(own, 0) + np.outer(means, means), means)
+    return Tokens(np.sum(own, 0) + np.outer(means, means), means, all(out.gaussian for out in outs))
 
 
 @back.register
@@ -238,7 +257,7 @@ def _(block: Parallel, gradient: Array, tokens: Tokens) -> Array:
 @follow.register
 def _(block: Gate, tokens: Tokens) -> Tokens:
     left, right = follow(block.left, tokens), follow(block.right, tokens)
-    return Tokens(left.products * right.products, left.means * right.means)
+    return Tokens(left.products * right.products, left.means * right.means, gaussian=False)
 
 
 @back.register
