@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from varlaw.checks.blocks.measuring import LARGEST, Simulation, inputs
-from varlaw.checks.blocks.running import Batch, Draw, number, run, whole
+from varlaw.checks.blocks.running import Batch, Draw, number, parts, run, whole
 from varlaw.symbolic.blocks.block import Block, Sequential
+from varlaw.symbolic.blocks.cross import Targets
 from varlaw.symbolic.blocks.layerwise import settled
 from varlaw.symbolic.blocks.repeat import Repeat
 from varlaw.symbolic.blocks.state import ONE, BlockError, Gradient, State
@@ -61,6 +62,8 @@ def profile(block: Block, state: State) -> Profile:
 
 def measured(block: Block, state: State, *, seed: int = 0) -> Profile:
     """The same beside a simulation with fresh Gaussian weights. Raises BlockError as `profile`."""
+    if any(isinstance(part, Targets) for part in parts(block)):
+        raise BlockError("a picture of an encoder with a decoder is not measured: use layers")
     claimed, layers = profile(block, state), units(block)
     cost = Simulation.of(block, state).cost
     if cost > LARGEST:

@@ -14,7 +14,9 @@ from varlaw.checks.claims.functions import NoValue
 from varlaw.checks.claims.guarded import Call, Stopped, results
 from varlaw.checks.claims.language import Statements
 from varlaw.checks.claims.literals import literal_of
+from varlaw.checks.claims.matrix_moments import has_matrices
 from varlaw.checks.claims.measured import OfNetwork, Quantity, Settings, measure
+from varlaw.checks.claims.probability import with_numbers
 from varlaw.checks.claims.verdict import Judgement
 from varlaw.checks.claims.workers import Task, judge
 from varlaw.checks.report import AssumptionReport, Measurement, Proof, StepReport
@@ -126,7 +128,9 @@ def _examined(
     asked: tuple[Judgement, Context],
 ) -> tuple[tuple[Derived, ...], str, Quantity | OfNetwork | str]:
     """The derivations of a link, why it has none, and what is to be measured of it, or why not."""
-    return *_derived(*asked), _quantity(*asked)
+    one, context = asked
+    context = with_numbers(context, one.left, one.right)
+    return *_derived(one, context), _quantity(one, context)
 
 
 def _measured(
@@ -136,15 +140,29 @@ def _measured(
     told = []
     for one, quantity in zip(found, quantities, strict=True):
         answer = quantity if isinstance(quantity, str) else next(answers)
-        known = {"unmeasured": answer} if isinstance(answer, str) else {"measured": answer}
-        told.append(replace(one, **known))
+        if isinstance(answer, str):
+            told.append(replace(one, unmeasured=answer))
+        else:
+            proved = one.judgement.verdict is Verdict.VERIFIED
+            measured = tuple(map(_doubted, answer)) if proved else answer
+            told.append(replace(one, measured=measured))
     return told
+
+
+def _doubted(found: Measurement) -> Measurement:
+    """A measurement of what is proved: an asymptotic interval beside it decides nothing."""
+    if found.verdict is not Verdict.REFUTED or found.interval == "proved":
+        return found
+    why = "the claim is proved, and the interval only asymptotic: the tails may be heavy"
+    return replace(found, verdict=Verdict.UNDECIDED, why=why)
 
 
 def _derived(one: Judgement, context: Context) -> tuple[tuple[Derived, ...], str]:
     """The derivations of the sides that hold expectations, and why one of them has none."""
     if _network(one, context) is not None:
         return (), "moments of networks go through the maps of their blocks"
+    if has_matrices(context, one.left, one.right):
+        return (), "an equation of matrices is decided by its entries"
     sides = [side for side in (one.left, one.right) if is_expected(side)]
     if one.rule == STOPPED or not sides:
         return (), one.reason if sides else ""
@@ -187,6 +205,8 @@ def _quantity(one: Judgement, context: Context) -> Quantity | OfNetwork | str:
         claimed = second_moment_of((one.left, one.right), network)
         told = f"only E[{network.name}^2] is measured of a network"
         return told if claimed is None else OfNetwork(network, context, claimed)
+    if has_matrices(context, one.left, one.right):
+        return "it is about matrices"
     left, right = (one.left, one.right) if is_expected(one.left) else (one.right, one.left)
     if not is_expected(left):
         return "there is no expectation in it"

@@ -4,6 +4,7 @@ Functions of one variable go through Gaussian moments and the like, sums of rand
 the expectation calculus. Names that are declared apart are independent.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 from sympy import Add, Expr, Integer, Mul, Symbol, sqrt
@@ -67,15 +68,22 @@ class RandomAlgebra(Algebra):
             return self.entry(variable, node.parts)
         family = self.context.family(whole) or self.context.family(node.text)
         if family is not None:
-            return self.member(family.value, family.indices, node.parts)
+            if len(family.indices) != len(node.parts):
+                raise NoValue("a name with another number of indices than declared")
+            indices = map(self.index, node.parts)
+            return self.member(family.value, dict(zip(family.indices, indices, strict=True)))
         return super()._name(node)
 
     def entry(self, variable: Variable, indices: tuple[Node, ...]) -> Expr:
+        return self.array(variable)[tuple(map(self.index, indices))]
+
+    def array(self, variable: Variable) -> RandomArray:
+        """The array behind a declared name."""
         if variable.name not in self.arrays:
             law = self.law(variable.law)
             array = _array(self.array_name(variable.name), law)
             self.arrays[variable.name], self.laws[array] = array, law
-        return self.arrays[variable.name][tuple(map(self.index, indices))]
+        return self.arrays[variable.name]
 
     def array_name(self, name: str) -> str:
         """What the array behind a variable is called: no name of a document is read again."""
@@ -88,15 +96,10 @@ class RandomAlgebra(Algebra):
             self.symbols = {**self.symbols, plain(node): made}
         return self._built(node)
 
-    def member(self, value: Node, names: tuple[str, ...], indices: tuple[Node, ...]) -> Expr:
-        """y[k] for the family y[j] = ..., with k in the place of j."""
-        if len(names) != len(indices):
-            raise NoValue("a name with another number of indices than declared")
+    def member(self, value: Node, indices: Mapping[str, Expr]) -> Expr:
+        """y[k] for the family y[j] = ..., where `indices` is k for j."""
         found = self._built(value)
-        there = {
-            self.symbols[name]: self.index(index)
-            for name, index in zip(names, indices, strict=True)
-        }
+        there = {self.symbols[name]: index for name, index in indices.items()}
         return found.subs({old: new for old, new in there.items() if old != new})
 
     def law(self, call: Node) -> Distribution:
@@ -222,8 +225,9 @@ class RandomAlgebra(Algebra):
         if entry is None:
             found = self.factored(f)
             return self.normal(Expectation(f)) if found is None else found
-        x = Symbol("x", real=True)
-        return self.laws[entry.array].mean_of(f.xreplace({entry: x}), x)
+        law = self.laws[entry.array]
+        x = _variable(f, law)
+        return law.mean_of(f.xreplace({entry: x}), x)
 
     def function(self, node: Node) -> tuple[Expr, Symbol, Distribution] | None:
         """(f, x, law of x) where the node is E[f(x)] for one variable of a known law, else None."""
@@ -235,8 +239,9 @@ class RandomAlgebra(Algebra):
         entry = self.single(f)
         if entry is None:
             return None
-        x = Symbol("x", real=True)
-        return f.xreplace({entry: x}), x, self.laws[entry.array]
+        law = self.laws[entry.array]
+        x = _variable(f, law)
+        return f.xreplace({entry: x}), x, law
 
     def factored(self, f: Expr) -> Expr | None:
         """The mean of a sum of products of functions of one variable each; None for others."""
@@ -275,6 +280,15 @@ class RandomAlgebra(Algebra):
         if end.has(Expectation, Moment) or is_random(end):
             raise NoValue("it depends on moments that are not declared")
         return end
+
+
+def _variable(f: Expr, law: Distribution) -> Symbol:
+    """A symbol for what f is a function of, called x unless a number of that name is around."""
+    taken = {symbol.name for part in (f, *law.given.values()) for symbol in part.free_symbols}
+    name = "x"
+    while name in taken:
+        name += "_"
+    return Symbol(name, real=True)
 
 
 def _array(name: str, law: Distribution) -> RandomArray:

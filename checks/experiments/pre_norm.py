@@ -28,7 +28,7 @@ SHIFTED = Start(SIGNS, Fraction(5, 4))  # of mean 3/4
 
 
 @experiment(
-    law="pre-norm-growth", quantity="Var(x_l)", weights=SYMMETRIC, d=4, l=3, s2=Fraction(3, 2)
+    law="pre-norm-growth", quantity="Var(x_l)", weights=SYMMETRIC, d=4, l=3, s2=Fraction(1, 2)
 )
 def growth(case: Case) -> Trial:
     """The mean square distance from the mean of x_0, which centred branches leave alone."""

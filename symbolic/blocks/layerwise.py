@@ -12,15 +12,18 @@ from typing import TypeVar
 import numpy as np
 from sympy import Expr
 
-from varlaw.symbolic.blocks import token_attention
+from varlaw.symbolic.blocks import token_attention, token_cross
 from varlaw.symbolic.blocks.attention import Attention
 from varlaw.symbolic.blocks.block import Block, Sequential
 from varlaw.symbolic.blocks.convolution import Conv
+from varlaw.symbolic.blocks.cross import CrossAttention, Targets
 from varlaw.symbolic.blocks.linear import Embedding
 from varlaw.symbolic.blocks.repeat import Repeat
 from varlaw.symbolic.blocks.residual import Residual
 from varlaw.symbolic.blocks.state import ONE, BlockError, Gradient, State
 from varlaw.symbolic.blocks.tokens import Tokens, added, alike, back, follow, value
+from varlaw.symbolic.blocks.vision import Patches
+from varlaw.symbolic.gaussian.arrays import Array
 
 MOST_UNITS = 10_000
 PLACES = 20  # digits of a moment, from layer to layer
@@ -33,9 +36,8 @@ class Layer:
     """A layer's output: second moments of the stream, of the branch that was added, of logits.
 
     Means over positions; `product` is the mean over pairs of tokens, None where it is not followed.
-    `gradient` is the second
-    moment of the gradient of an entry at the output, for 1 at the end of the network; None where
-    it is not covered. `branch` and `logits` are None where there are none.
+    `gradient` is the second moment of the gradient of an entry at the output, for 1 at the end of
+    the network; None where it is not covered. `branch` and `logits` are None where there are none.
     """
 
     name: str
@@ -57,12 +59,12 @@ def layers(block: Block, state: State) -> list[Layer]:
     elif not any(isinstance(part, Attention) for part in _within(block)):
         return _alike(several, state)
     rows, path = [], [alike(state, tokens_of(block))]
-    for place, unit in several:
+    for name, unit in zip(_names(several), (unit for _, unit in several), strict=True):
         inner = attention_in(unit)
         logits = None
         if inner is not None:
             attention, before = inner
-            logits = token_attention.logit_variance(attention, follow(before, path[-1]))
+            logits = _logit_variance(attention, follow(before, path[-1]))
         branch = None
         if isinstance(unit, Residual):
             out = follow(unit.branch, path[-1])
@@ -70,7 +72,7 @@ def layers(block: Block, state: State) -> list[Layer]:
             path.append(added(unit, path[-1], out))
         else:
             path.append(follow(unit, path[-1]))
-        rows.append((f"{place}{_label(unit)}", path[-1], branch, logits))
+        rows.append((name, path[-1], branch, logits))
     gradients = _gradients([unit for _, unit in several], path)
     return [
         Layer(name, tokens.second_moment, tokens.product, branch, logits, gradient)
@@ -118,12 +120,20 @@ def settled(flow: Flow) -> Flow:
 
 
 def _gradients(several: list[Block], path: list[Tokens]) -> list[float | None]:
-    """The gradient at the output of each unit, from the last one to the first."""
-    gradient = np.eye(len(path[0].means))
+    """The gradient at the output of each unit, from the last one to the first.
+
+    An encoder's is the sum of those that all cross attention sends to it.
+    """
+    gradient = np.eye(len(path[-1].means))
+    sent: Array | float = 0.0
     found: list[float | None] = [1.0]
     for unit, tokens in zip(reversed(several[1:]), reversed(path[1:-1]), strict=True):
         try:
-            gradient = back(unit, gradient, tokens)
+            if isinstance(unit, Targets):
+                gradient, sent = sent + np.zeros_like(tokens.products), 0.0
+            else:
+                sent += token_cross.to_memory(unit, gradient, tokens)
+                gradient = back(unit, gradient, tokens)
         except BlockError:
             return [None] * (len(several) - len(found)) + found[::-1]
         found.append(float(np.diag(gradient).mean()))
@@ -149,11 +159,23 @@ def units(block: Block, place: str = "") -> Iterator[tuple[str, Block]]:
 
 
 def tokens_of(block: Block) -> int:
-    """How many tokens the attention of a network sees; two where it has none."""
-    found = {round(value(part.tokens)) for part in _within(block) if isinstance(part, Attention)}
-    if len(found) > 1:
+    """How many tokens enter a network: patches, or those its attention sees; two without any.
+
+    Of an encoder and a decoder those of the encoder.
+    """
+    streams: list[set[int]] = [set()]
+    for part in _within(block):
+        if isinstance(part, Patches):
+            return round(value(part.tokens))
+        if isinstance(part, Targets):
+            streams.append({round(value(part.tokens))})
+        elif isinstance(part, CrossAttention):
+            continue
+        elif isinstance(part, Attention):
+            streams[-1].add(round(value(part.tokens)))
+    if any(len(found) > 1 for found in streams):
         raise BlockError("attention layers of several numbers of tokens")
-    return max(found, default=2)
+    return max(streams[0], default=2)
 
 
 def attention_in(unit: Block) -> tuple[Attention, Block] | None:
@@ -165,12 +187,29 @@ def attention_in(unit: Block) -> tuple[Attention, Block] | None:
     return None
 
 
+def _names(several: list[tuple[str, Block]]) -> Iterator[str]:
+    """What the units are called: by their place and kind, and the stream if there are two."""
+    stream = "encoder." if any(isinstance(unit, Targets) for _, unit in several) else ""
+    for place, unit in several:
+        stream = "decoder." if isinstance(unit, Targets) else stream
+        yield f"{stream}{place}{_label(unit)}"
+
+
 def _label(unit: Block) -> str:
     if isinstance(unit, Residual):
         if any(isinstance(part, Conv) for part in _within(unit)):
             return "residual"
-        return "attention" if attention_in(unit) else "feed"
-    return type(unit).__name__.lower()
+        inner = attention_in(unit)
+        if inner is None:
+            return "feed"
+        return "cross" if isinstance(inner[0], CrossAttention) else "attention"
+    return "embedding" if isinstance(unit, Embedding) else type(unit).__name__.lower()
+
+
+def _logit_variance(attention: Attention, tokens: Tokens) -> float:
+    if isinstance(attention, CrossAttention):
+        return token_cross.logit_variance(attention, tokens)
+    return token_attention.logit_variance(attention, tokens)
 
 
 def _within(block: Block) -> Iterator[Block]:

@@ -31,10 +31,14 @@ ALIKE = 6  # decimals of a feature's scale up to which two tokens are alike
 
 @dataclass(frozen=True)
 class Tokens:
-    """`products[t, s]` is E[x_t x_s] of a feature, `means[t]` is E[x_t]; `gaussian` as in State."""
+    """`products[t, s]` is E[x_t x_s] of a feature, `means[t]` is E[x_t].
+
+    `memory` are the tokens that cross attention reads; `gaussian` is as in `State`.
+    """
 
     products: Array
     means: Array
+    memory: "Tokens | None" = None
     gaussian: bool = True
 
     @property
@@ -54,7 +58,7 @@ def alike(state: State, count: int) -> Tokens:
     q, m = value(state.second_moment), value(state.mean)
     products = np.full((count, count), m**2 if state.product is None else value(state.product))
     np.fill_diagonal(products, q)
-    return Tokens(products, np.full(count, m), state.gaussian)
+    return Tokens(products, np.full(count, m), gaussian=state.gaussian)
 
 
 def value(expression: Expr) -> float:
@@ -115,7 +119,8 @@ def _unrolled(block: Repeat) -> Sequential:
 def _(block: Embedding, tokens: Tokens) -> Tokens:
     count = len(tokens.means)
     out = block.forward(State(second_moment=block.var))
-    return Tokens(value(out.second_moment) * np.eye(count), np.zeros(count))
+    products = value(out.second_moment) * np.eye(count)
+    return replace(tokens, products=products, means=np.zeros(count), gaussian=True)
 
 
 @back.register(Embedding)
@@ -132,7 +137,8 @@ def _(block: Shift, tokens: Tokens) -> Tokens:
 @follow.register
 def _(block: Linear, tokens: Tokens) -> Tokens:
     gain = value(block.fan_in * block.var * block.scale**2)
-    return Tokens(gain * tokens.products + value(block.bias), np.zeros(len(tokens.means)))
+    products = gain * tokens.products + value(block.bias)
+    return replace(tokens, products=products, means=np.zeros(len(products)), gaussian=True)
 
 
 @back.register
@@ -142,7 +148,8 @@ def _(block: Linear, gradient: Array, tokens: Tokens) -> Array:
 
 @follow.register
 def _(block: Dropout, tokens: Tokens) -> Tokens:
-    return Tokens(_dropped(block, tokens.products), tokens.means, block.p == 0 and tokens.gaussian)
+    gaussian = tokens.gaussian and block.p == 0
+    return replace(tokens, products=_dropped(block, tokens.products), gaussian=gaussian)
 
 
 @back.register
@@ -160,7 +167,7 @@ def _dropped(block: Dropout, products: Array) -> Array:
 def _(block: LayerNorm | RMSNorm, tokens: Tokens) -> Tokens:
     x = _normed(block, tokens)
     scale = _scale(block, tokens)
-    return Tokens(x.products / np.outer(scale, scale), x.means / scale, x.gaussian)
+    return replace(x, products=x.products / np.outer(scale, scale), means=x.means / scale)
 
 
 @back.register(LayerNorm)
@@ -175,7 +182,7 @@ def _normed(block: LayerNorm | RMSNorm, tokens: Tokens) -> Tokens:
     if isinstance(block, RMSNorm):
         return tokens
     m = tokens.means
-    return Tokens(tokens.products - np.outer(m, m), np.zeros(len(m)), tokens.gaussian)
+    return replace(tokens, products=tokens.products - np.outer(m, m), means=np.zeros(len(m)))
 
 
 def _scale(block: LayerNorm | RMSNorm, tokens: Tokens) -> Array:
@@ -216,7 +223,7 @@ def _mapped(f: Expr, x: Symbol, tokens: Tokens) -> Tokens:
             products += column[:, None] * (column * power)
         power *= rho
     np.fill_diagonal(products, squares)
-    return Tokens(products, c[:, 0], gaussian=False)
+    return replace(tokens, products=products, means=c[:, 0], gaussian=False)
 
 
 @follow.register
@@ -228,10 +235,11 @@ def added(block: Residual, tokens: Tokens, out: Tokens) -> Tokens:
     """The tokens behind a residual block, from those that enter it and those its branch gives."""
     a, b = value(block.a), value(block.b)
     cross = a * b * np.outer(tokens.means, out.means)
-    return Tokens(
-        a**2 * tokens.products + b**2 * out.products + cross + cross.T,
-        a * tokens.means + b * out.means,
-        tokens.gaussian and out.gaussian,
+    return replace(
+        tokens,
+        products=a**2 * tokens.products + b**2 * out.products + cross + cross.T,
+        means=a * tokens.means + b * out.means,
+        gaussian=tokens.gaussian and out.gaussian,
     )
 
 
@@ -246,7 +254,9 @@ def _(block: Parallel, tokens: Tokens) -> Tokens:
     outs = [follow(branch, tokens) for branch in block.branches]
     means = np.sum([out.means for out in outs], 0)
     own = [out.products - np.outer(out.means, out.means) for out in outs]
-    return Tokens(np.sum(own, 0) + np.outer(means, means), means, all(out.gaussian for out in outs))
+    gaussian = all(out.gaussian for out in outs)
+    products = np.sum(own, 0) + np.outer(means, means)
+    return replace(tokens, products=products, means=means, gaussian=gaussian)
 
 
 @back.register
@@ -257,7 +267,8 @@ def _(block: Parallel, gradient: Array, tokens: Tokens) -> Array:
 @follow.register
 def _(block: Gate, tokens: Tokens) -> Tokens:
     left, right = follow(block.left, tokens), follow(block.right, tokens)
-    return Tokens(left.products * right.products, left.means * right.means, gaussian=False)
+    products, means = left.products * right.products, left.means * right.means
+    return replace(tokens, products=products, means=means, gaussian=False)
 
 
 @back.register

@@ -74,17 +74,23 @@ class Overlaps(NamedTuple):
     products: Array
     slopes: Array
 
+    @property
+    def noise(self) -> Array:
+        """What of `products` gradients through the logits take: `slopes` on the diagonal."""
+        found = self.products.copy()
+        np.fill_diagonal(found, self.slopes)
+        return found
 
-def overlaps(variances: Array, covariances: Array, causal: bool) -> Overlaps:
-    """Of queries t, of which each sees t + 1 keys if `causal`, else all.
+
+def overlaps(variances: Array, covariances: Array, seen: Array) -> Overlaps:
+    """Of queries t that see so many keys each: one number, or from each query to the next one more.
 
     `variances[t]` is that of the logits of a query, `covariances[t, t']` that of the logits of one
     key for two queries, which are taken with the mean of their variances. The values are
     interpolated between those of a few variances and correlations, to some 1e-4 of themselves.
     """
     number = len(variances)
-    counts = np.arange(1, number + 1) if causal else np.array([number])
-    row = np.arange(number) if causal else np.zeros(number, int)
+    counts, row = np.unique(seen, return_inverse=True)
 
     def alone(v: float) -> Array:
         two, three, squared = moments(v, counts)[:, row]

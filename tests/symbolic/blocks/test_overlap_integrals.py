@@ -6,7 +6,7 @@ from scipy.integrate import quad
 from scipy.special import expit
 from scipy.stats import norm
 
-from varlaw.symbolic.blocks.overlap import STEP, moments, overlaps, shared
+from varlaw.symbolic.blocks.overlap_integrals import STEP, moments, overlaps, shared
 from varlaw.symbolic.blocks.state import BlockError
 
 ERRORS = 6
@@ -85,8 +85,8 @@ def test_tables_are_interpolated(causal):
     v = rng.uniform(1, 6, number)
     c = np.outer(v**0.5, v**0.5) * np.where(np.eye(number), 1, rng.uniform(0, 0.9, (6, 6)))
     c = np.triu(c) + np.triu(c, 1).T
-    found = overlaps(v, c, causal)
     seen = np.arange(1, number + 1) if causal else np.full(number, number)
+    found = overlaps(v, c, seen)
     for t in range(number):
         two, three, square = moments(v[t], seen[t : t + 1])[:, 0]
         assert found.products[t, t] == pytest.approx(two, rel=1e-4)
@@ -100,4 +100,4 @@ def test_tables_are_interpolated(causal):
 
 def test_logits_that_are_spread_too_far_are_refused():
     with pytest.raises(BlockError, match="up to 256"):
-        overlaps(np.array([300.0, 300]), np.zeros((2, 2)), False)
+        overlaps(np.array([300.0, 300]), np.zeros((2, 2)), np.array([2, 2]))
