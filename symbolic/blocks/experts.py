@@ -2,12 +2,15 @@
 
 from dataclasses import dataclass
 
-from sympy import Expr
+from sympy import Expr, Float, Integer
 
-from varlaw.symbolic.blocks.block import Block, quantity, size
-from varlaw.symbolic.blocks.state import ONE, BlockError, Gradient, State, tidy
+from varlaw.symbolic.blocks.block import Block, Sequential, quantity, size
+from varlaw.symbolic.blocks.gates import LARGEST, squared_gates
+from varlaw.symbolic.blocks.state import ONE, Approximation, BlockError, Gradient, State, tidy
 from varlaw.symbolic.blocks.walk import Site, inside, place, scaled
 from varlaw.symbolic.language import Text
+
+DIGITS = 8  # of a sum of squared gates
 
 
 @dataclass(frozen=True, init=False)
@@ -16,8 +19,10 @@ class Experts(Block):
 
     Logits are W x with weights of variance `router`. Experts have weights of their own, so that
     E[y^2] = E[sum_i g_i^2] E[F(x)^2], exactly where F has mean 0 (Shazeer et al. 2017, section 2.1;
-    the softmax over the chosen ones as in Jiang et al. 2024, "Mixtral", section 2.1). Covered are
-    k = 1, where the gate is 1, and a router of variance 0, whose gates tend to 1/k.
+    the softmax over the chosen ones as in Jiang et al. 2024, "Mixtral", section 2.1). The gate is
+    1 for k = 1, and gates tend to 1/k for a router of variance 0; else, where all are numbers, the
+    value is that of iid Gaussian logits (`squared_gates`), which they are in the wide limit, and
+    gradients, which go through the gates too, are not covered.
     """
 
     branch: Block
@@ -35,28 +40,58 @@ class Experts(Block):
             raise BlockError("more experts for a token than there are")
 
     @property
-    def kept(self) -> Expr:
+    def even(self) -> Expr | None:
+        """sum_i g_i^2 where it does not depend on the logits."""
+        return ONE / self.top if self.top == 1 or self.router == 0 else None
+
+    def kept(self, state: State) -> Expr:
         """E[sum_i g_i^2]. Raises BlockError where it is not covered."""
-        if self.top != 1 and self.router != 0:
-            raise BlockError("gates are covered for top=1 and for router=0")
-        return ONE / self.top
+        if self.even is not None:
+            return self.even
+        width = self._width(state)
+        sizes = self.experts, self.top, width
+        if width is None or not all(isinstance(n, Integer) for n in sizes):
+            raise BlockError("the gates of several experts need numbers, or top=1, or router=0")
+        variance = tidy(width * self.router * state.second_moment)
+        if not variance.is_number:
+            raise BlockError("the gates of several experts need numbers, or top=1, or router=0")
+        if float(variance) > LARGEST:
+            raise BlockError(f"gates are covered for logits of a variance up to {LARGEST}")
+        return Float(squared_gates(float(variance), int(self.experts), int(self.top)), DIGITS)
 
     def forward(self, state: State) -> State:
         out = self.branch.forward(state.become(mixed=False, symmetric=False))
         if not out.mixed or out.mean != 0:
             raise BlockError("an expert needs a linear layer at its end")
+        kept = self.kept(state)
         every = self.top == self.experts and self.router == 0
         followed = every and out.product is not None
+        used = (
+            [] if self.even is not None else [Approximation.WIDE, *state.resting("second_moment")]
+        )
         return out.become(
-            second_moment=tidy(self.kept * out.second_moment),
-            product=tidy(self.kept * out.followed) if followed else None,
+            *used,
+            second_moment=tidy(kept * out.second_moment),
+            product=tidy(kept * out.followed) if followed else None,
         )
 
     def backward(self, gradient: Gradient, state: State) -> Gradient:
         if gradient.product != 0:
             raise BlockError("the correlation of gradients is not followed through experts")
         inner = state.become(mixed=False, symmetric=False)
-        return self.branch.backward(scaled(gradient, self.kept), inner)
+        return self.branch.backward(scaled(gradient, self._passed()), inner)
+
+    def _passed(self) -> Expr:
+        """What gradients are multiplied by."""
+        if self.even is None:
+            raise BlockError("gradients through the gates of several experts are not covered")
+        return self.even
+
+    def _width(self, state: State) -> Expr | None:
+        """How many features come in."""
+        parts = self.branch.parts if isinstance(self.branch, Sequential) else (self.branch,)
+        own = (getattr(parts[0], name, None) for name in ("fan_in", "width"))
+        return state.width or next((n for n in own if isinstance(n, Expr)), None)
 
 
 @inside.register
@@ -65,5 +100,5 @@ def _(block: Experts, site: Site) -> list[Site]:
     if site.gradient is not None and site.gradient.product != 0:
         raise BlockError("the correlation of gradients is not followed through experts")
     state = site.state.become(mixed=False, symmetric=False)
-    gradient = site.gradient and scaled(site.gradient, block.kept / block.experts)
+    gradient = site.gradient and scaled(site.gradient, block._passed() / block.experts)
     return [Site(place("", block.branch), block.branch, state, gradient)]
