@@ -7,8 +7,10 @@ from sympy import Expr, Poly, Symbol, log, together
 from sympy.polys.polyerrors import PolynomialError
 
 from varlaw.symbolic.blocks.block import Block, start
+from varlaw.symbolic.blocks.coupled import Coupled, CoupledBack
 from varlaw.symbolic.blocks.enclosed import is_nil
 from varlaw.symbolic.blocks.growth import decimal
+from varlaw.symbolic.blocks.iteration import Iterated, IteratedProduct
 from varlaw.symbolic.blocks.repeat import Repeat
 from varlaw.symbolic.blocks.roots import OCTAVES, roots
 from varlaw.symbolic.blocks.state import ONE, ZERO, BlockError, Gradient, State, tidy
@@ -119,6 +121,8 @@ def losses(block: Block, name: str, state: State | None = None) -> dict[str, Exp
     """
     v, r = Symbol(name, positive=True), Symbol("r", positive=True)
     ratios = [_ratio(block, side, state) for side in (forward_ratio, backward_ratio)]
+    if any(ratio.has(Iterated, IteratedProduct, Coupled, CoupledBack) for ratio in ratios):
+        return {}
     powers = {tidy(v * ratio.diff(v) / ratio) for ratio in ratios}
     if len(powers) > 1 or powers.pop().free_symbols:
         return {}

@@ -99,3 +99,11 @@ def test_sweep_against_one_setting_at_a_time(text):
 def test_a_sweep_needs_all_names():
     with pytest.raises(BlockError, match="needs values for w"):
         sweep(read_block("linear(d, d, var=w)"), ["d"], [[1, 2]], start(1))
+
+
+def test_an_iterated_ratio_is_no_power_of_the_name():
+    layer = (
+        "prenorm(attention(d, T, value=1/d, out=1/d, causal=1))"
+        " >> prenorm(linear(d, d, var=2/d) >> relu >> linear(d, d, var=v))"
+    )
+    assert losses(read_block(f"repeat({layer}, 6)"), "v", start("q0", 0)) == {}
