@@ -16,7 +16,8 @@ from functools import cached_property, lru_cache
 import numpy as np
 from sympy import Expr, Float, exp
 
-from varlaw.symbolic.blocks.attention import Attention, Logits, Overlap
+from varlaw.symbolic.blocks.attention import Attention
+from varlaw.symbolic.blocks.overlaps import Logits, Overlap
 from varlaw.symbolic.blocks.state import ONE, Approximation, BlockError, Gradient, State, tidy
 from varlaw.symbolic.blocks.tokens import Tokens, back, follow, value
 from varlaw.symbolic.blocks.weights import in_layer

@@ -1,13 +1,13 @@
 """Self-attention at initialisation: heads, causal masks, QK-norm; forward and backward."""
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
-from sympy import Expr, Integer, exp, harmonic, polygamma, sqrt
+from sympy import Expr, Integer, exp, sqrt
 
-from varlaw.symbolic.blocks.block import Block, quantity, size
+from varlaw.symbolic.blocks.block import Block, flag, quantity, size
 from varlaw.symbolic.blocks.linear import check_width
-from varlaw.symbolic.blocks.positions import Means, Positions, means
+from varlaw.symbolic.blocks.overlaps import Logits, Overlap, at_position, causal, of_all
+from varlaw.symbolic.blocks.positions import Means, Positions, located, means
 from varlaw.symbolic.blocks.state import (
     ONE,
     ZERO,
@@ -22,36 +22,6 @@ from varlaw.symbolic.blocks.state import (
 from varlaw.symbolic.language import Text
 from varlaw.symbolic.language_text import typed
 
-WRITTEN_OUT = 20  # tokens up to which sums over positions are fractions
-
-
-class Logits(NamedTuple):
-    """The logits of one head: their variance, and how they go with queries and keys.
-
-    `keys` and `queries` are the correlations of two keys and of two queries; `key_slope` is the
-    second moment of the derivative of a logit by a feature of its key's token, `query_slope` that
-    by a feature of its query's token.
-    """
-
-    variance: Expr
-    keys: Expr
-    queries: Expr
-    key_slope: Expr
-    query_slope: Expr
-
-
-class Overlap(NamedTuple):
-    """Sums over softmax weights p, with means over queries t or over pairs of them.
-
-    `one` is E sum_s p_ts^2, `squared` the mean of its square, `two` E sum_s p_ts p_t's, and
-    `centred` what of `two` is left where from each token the mean of its row is taken.
-    """
-
-    one: Expr
-    squared: Expr
-    two: Expr
-    centred: Expr
-
 
 @dataclass(frozen=True, init=False)
 class Attention(Block):
@@ -61,7 +31,8 @@ class Attention(Block):
     shared by groups of queries (Ainslie et al. 2023), which no map here depends on. The scale is
     1/sqrt(head_width) unless given (Vaswani et al. 2017, section 3.2.1); `qk_norm` normalises
     queries and keys (Henry et al. 2020). `causal`: token t sees the tokens up to t, and moments are
-    means over the positions, or those at `position` and of it and an earlier one.
+    means over the positions, or those at `position` and of it and an earlier one. `rotary`, a base,
+    and biases by distance of variance `relative` are those of `Positions`.
 
     Query or key weights of 0 make p uniform, and all maps are exact. Else, in the wide limit, with
     q = E[x^2], c = E[x x'], rho = c/q and u = E[logit^2], E sum_s p_ts^2 is taken as
@@ -133,8 +104,8 @@ class Attention(Block):
             "kv_heads": shared,
             "head_width": own,
             "scale": 1 / sqrt(own) if scale is None else quantity(scale, "scale of the logits"),
-            "qk_norm": _flag(qk_norm, "qk_norm"),
-            "causal": _flag(causal, "causal"),
+            "qk_norm": flag(qk_norm, "qk_norm"),
+            "causal": flag(causal, "causal"),
             "position": None if position is None else size(position, "position"),
             "rotary": quantity(rotary, "base of rotary positions"),
             "relative": quantity(relative, "variance of the biases by distance"),
@@ -180,21 +151,14 @@ class Attention(Block):
         """
         if not self.placed:
             return None
-        given = (self.tokens, self.rotary, self.head_width, self.relative, self.buckets)
-        if any(one.free_symbols for one in (*given, self.furthest)):
-            raise BlockError(
-                "positions by distance need numbers for tokens, bases and variances: rotary=0 and"
-                " relative=0 leave them out"
-            )
-        n, base, own, variance, buckets = given
-        return Positions(
-            int(n),
-            self.causal == 1,
-            float(base),
-            int(own) // 2 or 1,
-            float(variance),
-            int(buckets),
-            int(self.furthest),
+        return located(
+            self.tokens,
+            causal=self.causal == 1,
+            base=self.rotary,
+            head_width=self.head_width,
+            variance=self.relative,
+            buckets=self.buckets,
+            furthest=self.furthest,
         )
 
     def read(self, state: State) -> State:
@@ -306,31 +270,12 @@ class Attention(Block):
         return [*soft, Approximation.LOGITS] if self.placed else soft
 
     def _overlap(self, logits: Logits) -> Overlap:
-        n, place, u = self.tokens, self._means, logits.variance
+        place, u = self._means, logits.variance
         own = u * (1 - logits.keys * place.one) + place.bias_one
         pair = u * logits.queries * (place.kept - logits.keys * place.two) + place.bias_two
         one, two = exp(tidy(own)), exp(tidy(pair))
         if self.causal == 0:
-            single, both = (tidy(grown / (n - 1 + grown)) for grown in (one, two))
-            return Overlap(single, single**2, both, both * (1 - 1 / n))
-        if (t := self.position) is not None:
-            single = tidy(one / (t - 1 + one))
-            return Overlap(single, single**2, two / t, two / t)
-        if n == 1:
-            return Overlap(ONE, ONE, ONE, ZERO)
-        short = not n.is_number or n <= WRITTEN_OUT
-        first, second = harmonic(n, evaluate=short), harmonic(n, 2, evaluate=short)
-        pairs = n * (n - 1) / 2
-        return Overlap(
-            first / n if one == 1 else one * (harmonic(n + one - 1) - harmonic(one - 1)) / n,
-            second / n if one == 1 else one**2 * (polygamma(1, one) - polygamma(1, n + one)) / n,
-            two * (n - first) / pairs,
-            two * (n - first - (first**2 - second) / 2) / pairs,
-        )
-
-
-def _flag(value: Text, name: str) -> Expr:
-    found = quantity(value, name)
-    if found not in (0, 1):
-        raise BlockError(f"{name} is 0 or 1, not {typed(found)}")
-    return found
+            return of_all(one, two, self.tokens)
+        if self.position is not None:
+            return at_position(one, two, self.position)
+        return causal(one, two, self.tokens)

@@ -1,10 +1,10 @@
 """Attention token by token: what each position averages, and what gradients come back to it.
 
 For two queries t and t', of which the earlier sees m tokens and the later M, weights overlap by
-sum_s p_ts p_t's, which is 1/M for uniform weights and that of `overlap` for those of the softmax,
-the covariance being that of the two logits of a token beyond that of different tokens. Logits are
-taken as Gaussian, which those of wide heads are. See `Attention`, of whose maps these are the means
-where all tokens are alike and many.
+sum_s p_ts p_t's, which is 1/M for uniform weights and else found by `overlap_integrals`, from the
+covariance of the two logits of a token beyond that of different tokens. Logits are taken as
+Gaussian, which those of wide heads are. See `Attention`, of whose maps these are the means where
+all tokens are alike and many.
 """
 
 from dataclasses import dataclass, replace
@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from varlaw.symbolic.blocks.attention import Attention
-from varlaw.symbolic.blocks.overlap import Overlaps, overlaps
+from varlaw.symbolic.blocks.overlap_integrals import Overlaps, overlaps
 from varlaw.symbolic.blocks.tokens import Tokens, back, follow, value
 from varlaw.symbolic.gaussian.arrays import Array
 
@@ -131,7 +131,8 @@ def _(block: Attention, tokens: Tokens) -> Tokens:
     average = w.averaged(tokens.products) + (w.overlap - w.uniform) * w.spread
     average += w.queries * w.key_slope * np.outer(own, own) * w.averaged_slope
     biases = value(block.heads * block.head_width * block.out * block.value_bias + block.out_bias)
-    return replace(tokens, products=w.gain * average + biases, means=np.zeros(len(own)))
+    products = w.gain * average + biases
+    return replace(tokens, products=products, means=np.zeros(len(own)), gaussian=True)
 
 
 @back.register

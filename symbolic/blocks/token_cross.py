@@ -7,7 +7,7 @@ import numpy as np
 
 from varlaw.symbolic.blocks.block import Block, Sequential
 from varlaw.symbolic.blocks.cross import CrossAttention, Targets
-from varlaw.symbolic.blocks.overlap import Overlaps, overlaps
+from varlaw.symbolic.blocks.overlap_integrals import Overlaps, overlaps
 from varlaw.symbolic.blocks.residual import Parallel, Residual
 from varlaw.symbolic.blocks.state import BlockError
 from varlaw.symbolic.blocks.tokens import Tokens, back, follow, value
@@ -141,7 +141,8 @@ def _(block: CrossAttention, tokens: Tokens) -> Tokens:
     own = w.spread * (1 - np.diag(w.overlap))
     average += w.queries * w.key_slope * np.outer(own, own)
     biases = value(block.heads * block.head_width * block.out * block.value_bias + block.out_bias)
-    return replace(tokens, products=w.gain * average + biases, means=np.zeros(len(average)))
+    products = w.gain * average + biases
+    return replace(tokens, products=products, means=np.zeros(len(average)), gaussian=True)
 
 
 @back.register

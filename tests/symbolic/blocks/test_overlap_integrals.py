@@ -6,7 +6,7 @@ from scipy.integrate import quad
 from scipy.special import expit
 from scipy.stats import norm
 
-from varlaw.symbolic.blocks.overlap import STEP, moments, overlaps, shared
+from varlaw.symbolic.blocks.overlap_integrals import STEP, moments, overlaps, shared
 from varlaw.symbolic.blocks.state import BlockError
 
 ERRORS = 6
