@@ -225,7 +225,7 @@ class softsign(Activation):
 
     @staticmethod
     def parts(z: Any, *_: Any) -> Parts:
-        return (-oo, -z * raised(z - 1, MINUS)), (Integer(0), z * raised(z + 1, MINUS))
+        return (-oo, z * raised(1 - z, MINUS)), (Integer(0), z * raised(1 + z, MINUS))
 
 
 class sigmoid(Activation):

@@ -117,9 +117,9 @@ class Reader:
                 self.remark(part)
         if not any(is_density_defined(one.chain) for one in self.chains):
             self.chains = [replace(one, chain=with_densities(one.chain)) for one in self.chains]
-        if has_decimal_comma(one.chain for one in self.chains):
+        if any(has_decimal_comma(one.chain, one.text) for one in self.chains):
             self.chains = [
-                replace(one, chain=with_decimal_commas(one.chain)) for one in self.chains
+                replace(one, chain=with_decimal_commas(one.chain, one.text)) for one in self.chains
             ]
 
     def findings(self) -> Findings:

@@ -93,6 +93,13 @@ class Context:
         return found[-1] if found else None
 
     @property
+    def numbers(self) -> set[str]:
+        """The names that are said to stand for numbers, in ranges and parameters of laws too."""
+        found = {name for name, _ in (*self.values, *self.signs)}
+        found |= {n for _, pair in self.ranges for end in pair for n in free_names(end)}
+        return found | {n for v in self.variables for part in v.law.parts for n in free_names(part)}
+
+    @property
     def spreads(self) -> set[str]:
         """The names in variances, deviations, second moments and in U(-a, a): positive ones."""
         found: set[str] = set()
@@ -113,19 +120,34 @@ class Context:
         """Whether anything random is declared."""
         return bool(self.variables)
 
+    def without(self, *names: str) -> "Context":
+        """The context without what it says that these names stand for: numbers or random."""
+        return replace(
+            self,
+            values=tuple(pair for pair in self.values if pair[0] not in names),
+            variables=tuple(v for v in self.variables if v.name not in names),
+            families=tuple(family for family in self.families if family.name not in names),
+            networks=tuple(network for network in self.networks if network.name not in names),
+        )
+
     def joined(self, other: "Context") -> "Context":
         """Both declarations; where they clash the other's hold."""
+        named = [name for name, _ in other.values]
+        named += [variable.name for variable in other.variables]
+        named += [family.name for family in other.families]
+        named += [network.name for network in other.networks]
+        kept = self.without(*named)
         return Context(
-            self.values + other.values,
+            kept.values + other.values,
             self.signs + other.signs,
-            self.variables + other.variables,
-            self.families + other.families,
+            kept.variables + other.variables,
+            kept.families + other.families,
             self.ranges + other.ranges,
             self.extremes + other.extremes,
             self.log_base if other.log_base is None else other.log_base,
             other.towards or self.towards,
             self.problems + other.problems,
-            networks=self.networks + other.networks,
+            networks=kept.networks + other.networks,
             moments=self.moments + other.moments,
         )
 
@@ -186,7 +208,9 @@ def _with_network(context: Context, text: str) -> Context:
     from varlaw.symbolic.formulas.reader import read_plain
 
     if found := NETWORK.fullmatch(text):
-        return replace(context, networks=(*context.networks, Network(*found.groups())))
+        network = Network(*found.groups())
+        context = context.without(network.name)
+        return replace(context, networks=(*context.networks, network))
     chains = read_plain(text).chains
     if len(chains) != 1 or chains[0].signs != ("=",):
         return _with(context, text)
@@ -233,11 +257,13 @@ def _declared(context: Context, left: Node, sign: str, right: Node) -> Context:
             raise ValueError(f"{right.text} is not a distribution that is known")
         if not all(part.head is Head.NAME for part in left.parts):
             name, indices = plain(left), ()  # x_1 is a name of its own
-        variable = Variable(name, indices, right)
-        return replace(context, variables=(*context.variables, variable))
+        context = context.without(name)
+        return replace(context, variables=(*context.variables, Variable(name, indices, right)))
     if sign in ("=", ":="):
         return _valued(context, left, right, name, indices)
     if sign in (">", ">=", "<", "<=", "in"):
+        if context.variable(name) is not None or context.family(name) is not None:
+            raise ValueError(f"{plain(left)} is random: say E[... | {plain(left)} {sign} ...]")
         above = (sign == ">" and right.head is Head.NUMBER) or _two_sided(sign, right)
         return replace(context, signs=(*context.signs, (plain(left), above)))
     raise ValueError(f"{plain(left)} {sign} ... declares nothing")
@@ -259,8 +285,9 @@ def _valued(
     known |= {family.name for family in context.families}
     cores = {node.text for node in right.walk() if node.head is Head.NAME}
     if cores & known:
-        family = Family(name, indices, right)
-        return replace(context, families=(*context.families, family))
+        context = context.without(name)
+        return replace(context, families=(*context.families, Family(name, indices, right)))
     if any(node.head in NEVER for node in outside(right)):
         raise ValueError(f"the value of {plain(left)} is not a formula")
+    context = context.without(plain(left))
     return replace(context, values=(*context.values, (plain(left), right)))

@@ -16,6 +16,7 @@ from varlaw.checks.claims.language import Statements
 from varlaw.checks.claims.literals import literal_of
 from varlaw.checks.claims.matrix_moments import has_matrices
 from varlaw.checks.claims.measured import OfNetwork, Quantity, Settings, measure
+from varlaw.checks.claims.probability import with_numbers
 from varlaw.checks.claims.verdict import Judgement
 from varlaw.checks.claims.workers import Task, judge
 from varlaw.checks.report import AssumptionReport, Measurement, Proof, StepReport
@@ -127,7 +128,9 @@ def _examined(
     asked: tuple[Judgement, Context],
 ) -> tuple[tuple[Derived, ...], str, Quantity | OfNetwork | str]:
     """The derivations of a link, why it has none, and what is to be measured of it, or why not."""
-    return *_derived(*asked), _quantity(*asked)
+    one, context = asked
+    context = with_numbers(context, one.left, one.right)
+    return *_derived(one, context), _quantity(one, context)
 
 
 def _measured(
@@ -137,9 +140,21 @@ def _measured(
     told = []
     for one, quantity in zip(found, quantities, strict=True):
         answer = quantity if isinstance(quantity, str) else next(answers)
-        known = {"unmeasured": answer} if isinstance(answer, str) else {"measured": answer}
-        told.append(replace(one, **known))
+        if isinstance(answer, str):
+            told.append(replace(one, unmeasured=answer))
+        else:
+            proved = one.judgement.verdict is Verdict.VERIFIED
+            measured = tuple(map(_doubted, answer)) if proved else answer
+            told.append(replace(one, measured=measured))
     return told
+
+
+def _doubted(found: Measurement) -> Measurement:
+    """A measurement of what is proved: an asymptotic interval beside it decides nothing."""
+    if found.verdict is not Verdict.REFUTED or found.interval == "proved":
+        return found
+    why = "the claim is proved, and the interval only asymptotic: the tails may be heavy"
+    return replace(found, verdict=Verdict.UNDECIDED, why=why)
 
 
 def _derived(one: Judgement, context: Context) -> tuple[tuple[Derived, ...], str]:

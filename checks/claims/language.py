@@ -83,7 +83,7 @@ def read_statements(text: str, context: Context = EMPTY) -> Statements:
             Mistake(f"{text}: {why}", start, start + len(line)) for text, why in local.problems
         ]
         try:
-            reading = read_plain(stated, variables=_names(local))
+            reading = read_plain(stated, variables=local.numbers)
         except NotRead as error:
             at = start + begin
             mistakes.append(Mistake(error.reason, at + error.start, at + error.end))
@@ -125,11 +125,6 @@ def numbered(text: str, place: int) -> str:
     line = text.count("\n", 0, place) + 1
     column = place - text.rfind("\n", 0, place)
     return f"column {column}" if "\n" not in text.rstrip() else f"line {line}, column {column}"
-
-
-def _names(context: Context) -> set[str]:
-    """Names that stand for numbers, so that m(n + 1) is a product."""
-    return {name for name, _ in (*context.values, *context.signs)}
 
 
 def _lines(text: str) -> list[tuple[int, str]]:

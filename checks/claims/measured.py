@@ -6,7 +6,7 @@ from fractions import Fraction
 from statistics import NormalDist
 from typing import TYPE_CHECKING
 
-from sympy import Expr
+from sympy import Expr, Integer
 
 from varlaw.checks.claims.context import Context, Network
 from varlaw.checks.claims.functions import NoValue
@@ -154,7 +154,10 @@ def _of_network(asked: OfNetwork, law: str, settings: Settings) -> Measurement:
     try:
         found = known(asked.network, asked.context, given)
         claimed = claimed_value(asked.claimed, given)
-        one = simulate(found.block, found.state, seed=settings.seed, law=law)["forward"]
+        mean = found.state.mean
+        free = mean.is_Symbol and mean not in found.state.second_moment.free_symbols
+        state = replace(found.state, mean=Integer(0)) if free else found.state
+        one = simulate(found.block, state, seed=settings.seed, law=law)["forward"]
     except (NoValue, BlockError) as error:
         return _undecided(f"E[{asked.network.name}^2]", law, f"{error}: --set NAME=VALUE")
     apart = NormalDist().inv_cdf(1 - settings.error_rate / 2) * one.error

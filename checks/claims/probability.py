@@ -43,7 +43,7 @@ MOST_SWAPPED = 6
 
 def expected(left: Node, sign: str, right: Node, context: Context, scope: Scope) -> Finding | None:
     """The verdict on a link with expectations in it. Raises NoValue where something is missing."""
-    context = _with_numbers(settled(context), left, right)
+    context = with_numbers(settled(context), left, right)
     found = _judged(left, sign, right, context, scope)
     if found is not None and found.verdict is Verdict.VERIFIED:
         law = _law(left, context) or _law(right, context)
@@ -54,7 +54,7 @@ def expected(left: Node, sign: str, right: Node, context: Context, scope: Scope)
     return found
 
 
-def _with_numbers(context: Context, *sides: Node) -> Context:
+def with_numbers(context: Context, *sides: Node) -> Context:
     """The context with the names as numbers that stand inside and outside of expectations.
 
     E[e^{tz}] = e^{t^2/2} says for which numbers t; nothing random stands outside.
@@ -250,14 +250,6 @@ def _hints(left: Node, sign: str, right: Node, context: Context, scope: Scope) -
     if swapped != context.variables:
         told = "it would be right if N(mean, s) gave the std"
         ways.append((told, left, right, replace(context, variables=swapped)))
-    names = sorted(free_names(right) & declared_names(context))
-    for m, n in combinations(names[:MOST_SWAPPED], 2):
-        told = f"it would be right with {m} and {n} exchanged"
-        ways.append((told, left, _renamed(right, {m: n, n: m}), context))
-    for m in names[:MOST_SWAPPED]:
-        for n in sorted(declared_names(context) - {m})[:MOST_SWAPPED]:
-            told = f"it would be right with {n} for {m}"
-            ways.append((told, left, _renamed(right, {m: n}), context))
     for said, a, b, declared in ways:
         try:
             found = _judged(a, sign, b, declared, scope)
@@ -265,6 +257,25 @@ def _hints(left: Node, sign: str, right: Node, context: Context, scope: Scope) -
             continue
         if found is not None and found.verdict is Verdict.VERIFIED:
             yield said
+    if sign == "=":
+        yield from _other_names(left, right, context)
+
+
+def _other_names(left: Node, right: Node, context: Context) -> Iterator[str]:
+    """Which names would have to be others on the right side of an equation."""
+    algebra = algebra_of(context, left, right)
+    a, b = algebra.expression(left), algebra.expression(right)
+    symbols = algebra.symbols
+    declared = sorted(declared_names(context) & set(symbols))
+    names = sorted(free_names(right) & set(declared))[:MOST_SWAPPED]
+    ways = [({m: n, n: m}, f"with {m} and {n} exchanged") for m, n in combinations(names, 2)]
+    for m in names:
+        others = [name for name in declared if name != m][:MOST_SWAPPED]
+        ways += [({m: n}, f"with {n} for {m}") for n in others]
+    for renamed, told in ways:
+        changed = b.xreplace({symbols[old]: symbols[new] for old, new in renamed.items()})
+        if not different(a, changed) and equal(a, changed):
+            yield f"it would be right {told}"
 
 
 def _other_words(node: Node) -> Iterator[tuple[Node, str]]:
@@ -299,9 +310,3 @@ def declared_names(context: Context) -> set[str]:
     found = {n for _, pair in context.ranges for end in pair for n in free_names(end)}
     found |= {n for v in context.variables for part in v.law.parts for n in free_names(part)}
     return found | {name for name, _ in context.signs}
-
-
-def _renamed(node: Node, names: dict[str, str]) -> Node:
-    if node.head is Head.NAME and plain(node) in names:
-        return Node(Head.NAME, (), names[plain(node)], node.start, node.end)
-    return replace(node, parts=tuple(_renamed(part, names) for part in node.parts))

@@ -225,8 +225,9 @@ class RandomAlgebra(Algebra):
         if entry is None:
             found = self.factored(f)
             return self.normal(Expectation(f)) if found is None else found
-        x = Symbol("x", real=True)
-        return self.laws[entry.array].mean_of(f.xreplace({entry: x}), x)
+        law = self.laws[entry.array]
+        x = _variable(f, law)
+        return law.mean_of(f.xreplace({entry: x}), x)
 
     def function(self, node: Node) -> tuple[Expr, Symbol, Distribution] | None:
         """(f, x, law of x) where the node is E[f(x)] for one variable of a known law, else None."""
@@ -238,8 +239,9 @@ class RandomAlgebra(Algebra):
         entry = self.single(f)
         if entry is None:
             return None
-        x = Symbol("x", real=True)
-        return f.xreplace({entry: x}), x, self.laws[entry.array]
+        law = self.laws[entry.array]
+        x = _variable(f, law)
+        return f.xreplace({entry: x}), x, law
 
     def factored(self, f: Expr) -> Expr | None:
         """The mean of a sum of products of functions of one variable each; None for others."""
@@ -278,6 +280,15 @@ class RandomAlgebra(Algebra):
         if end.has(Expectation, Moment) or is_random(end):
             raise NoValue("it depends on moments that are not declared")
         return end
+
+
+def _variable(f: Expr, law: Distribution) -> Symbol:
+    """A symbol for what f is a function of, called x unless a number of that name is around."""
+    taken = {symbol.name for part in (f, *law.given.values()) for symbol in part.free_symbols}
+    name = "x"
+    while name in taken:
+        name += "_"
+    return Symbol(name, real=True)
 
 
 def _array(name: str, law: Distribution) -> RandomArray:

@@ -1,7 +1,6 @@
 """Commas and points in numbers, which set decimals or thousands apart: 1{,}356 and 1.356."""
 
 import re
-from collections.abc import Iterable
 from dataclasses import replace
 
 from varlaw.checks.claims.context import Context
@@ -13,21 +12,15 @@ THOUSANDS = re.compile(r"[1-9]\d{0,2}\.\d{3}")
 COMMAS = (1, 3)  # characters that 1,356 and 1{,}356 have beyond their digits
 
 
-def has_decimal_comma(chains: Iterable[Chain]) -> bool:
-    """Whether a number such as 0{,}05 or 3{,}14 stands in some chains."""
-    numbers = (
-        node
-        for chain in chains
-        for side in chain.sides
-        for node in side.walk()
-        if node.head is Head.NUMBER and "." in node.text
-    )
-    return any(_beyond(node) == 2 for node in numbers)
+def has_decimal_comma(chain: Chain, text: str) -> bool:
+    """Whether a number such as 0{,}05 or 3{,}14 stands in a chain, whose text this is."""
+    numbers = (n for side in chain.sides for n in side.walk() if n.head is Head.NUMBER)
+    return any("." in n.text and "," in text[n.start : n.end] for n in numbers)
 
 
-def with_decimal_commas(chain: Chain) -> Chain:
+def with_decimal_commas(chain: Chain, text: str) -> Chain:
     """The chain with 1{,}356 as 1.356."""
-    return replace(chain, sides=tuple(map(_as_decimal, chain.sides)))
+    return replace(chain, sides=tuple(_as_decimal(side, text) for side in chain.sides))
 
 
 def otherwise_right(left: Node, sign: str, right: Node, context: Context) -> str:
@@ -48,19 +41,18 @@ def otherwise_right(left: Node, sign: str, right: Node, context: Context) -> str
     return ""
 
 
-def _beyond(number: Node) -> int:
-    """How many characters its source has more than a number."""
-    return number.end - number.start - len(number.text)
-
-
-def _as_decimal(side: Node) -> Node:
-    r"""1,356 or 1{,}356, but not 1\,356, as 1.356; anything else as it is."""
+def _as_decimal(side: Node, source: str | None = None) -> Node:
+    r"""1,356 or 1{,}356, but not 1\,356, as 1.356; with the `source` commas alone count."""
     if side.parts:
-        return replace(side, parts=tuple(map(_as_decimal, side.parts)))
+        return replace(side, parts=tuple(_as_decimal(part, source) for part in side.parts))
     text = side.text
     if side.head is not Head.NUMBER or not text.isdecimal() or not 4 <= len(text) <= 6:
         return side
-    return replace(side, text=f"{text[:-3]}.{text[-3:]}") if _beyond(side) in COMMAS else side
+    if side.end - side.start - len(text) not in COMMAS:
+        return side
+    if source is not None and "," not in source[side.start : side.end]:
+        return side
+    return replace(side, text=f"{text[:-3]}.{text[-3:]}")
 
 
 def _as_thousands(side: Node) -> Node:

@@ -17,6 +17,7 @@ from varlaw.symbolic.arrays import Entry
 from varlaw.symbolic.sequences import IndexProduct
 from varlaw.symbolic.terms import IndexSum
 
+FEWEST_STEPS = 100  # from one number to the next that a standard deviation has to span
 MOST_TRIED = 1 << 20  # random numbers of one replicate that is drawn to see whether it works
 
 
@@ -42,6 +43,7 @@ class Program:
         self.axes: dict[Basic, int] = {}
         self.extents: dict[str, list[tuple[int, int]]] = {}
         self._survey(self.statistic, {})
+        self._look_for_coarse()
         self.numbers = sum(math.prod(self._shape(name)) for name in self.extents)
         self.work = self.numbers
         if self.numbers > MOST_TRIED:
@@ -103,6 +105,15 @@ class Program:
 
     def _shape(self, name: str) -> tuple[int, ...]:
         return tuple(high - low + 1 for low, high in self.extents[name])
+
+    def _look_for_coarse(self) -> None:
+        """Raise Unmeasurable where rounding at the mean of an array hides how it scatters."""
+        for name in self.extents:
+            law = self.laws[name]
+            step = abs(float(law.mean)) * self.backend.epsilon
+            if 0 < float(law.variance) < (FEWEST_STEPS * step) ** 2:
+                kind = self.backend.dtype
+                raise Unmeasurable(f"{kind} is too coarse for {name}, whose mean is {law.mean}")
 
     def _survey(self, e: Basic, scope: Scope) -> None:
         """Find out which entries are needed, and give each index an axis."""

@@ -1,7 +1,6 @@
 """Self-attention at initialisation: heads, causal masks, QK-norm; forward and backward."""
 
 from dataclasses import dataclass
-from typing import Any
 
 from sympy import Expr, Integer, exp, sqrt
 
@@ -38,7 +37,7 @@ class Attention(Block):
     Query or key weights of 0 make p uniform, and all maps are exact. Else, in the wide limit, with
     q = E[x^2], c = E[x x'], rho = c/q and u = E[logit^2], E sum_s p_ts^2 is taken as
     N = e^v/(T - 1 + e^v), v = u (1-rho), which is right for small u at any T, and for many tokens
-    at any u (`overlapping` has the next order); for two queries with rho v in place of v. Since p
+    at any u (`overlap.py` is exact); for two queries with rho v in place of v. Since p
     depends on the tokens, by Stein's lemma the average is moved by q - c times the gradient of a
     logit, which adds (q - c)^2 u/(q d), and rho times that for two queries. Backward, gradients
     pass through the values, times N, and through the logits: through queries times u (1-rho)^2
@@ -280,16 +279,3 @@ class Attention(Block):
         if self.position is not None:
             return at_position(one, two, self.position)
         return causal(one, two, self.tokens)
-
-
-def overlapping(b: Any, a: Any, n: Any) -> Any:
-    """E sum_s p_s p'_s of two softmaxes over n keys, a and b below e^(variance or covariance).
-
-    The variance and covariance are those of iid Gaussian logits. Right up to 1/n^2 of itself for
-    many keys (up to 1/n where b < a), to the second order in the variance, and for one key.
-
-    >>> round(overlapping(exp(1.0), exp(1.0), 64), 4)  # 0.0388 in simulations
-    0.0391
-    """
-    late = n - 1 + a * (3 * a**2 + 2 * a - 3) / 2
-    return b / (n - 1 + b + 2 * (b - 1) * (a - 1) * (n - 1) / late)

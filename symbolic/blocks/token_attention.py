@@ -1,9 +1,10 @@
 """Attention token by token: what each position averages, and what gradients come back to it.
 
 For two queries t and t', of which the earlier sees m tokens and the later M, weights overlap by
-sum_s p_ts p_t's, which is 1/M for uniform weights and m/M times that of `overlapping` for m keys
-with the softmax, the covariance being that of the two logits of a token beyond that of different
-tokens. See `Attention`, of whose maps these are the means where all tokens are alike.
+sum_s p_ts p_t's, which is 1/M for uniform weights and else found by `overlap_integrals`, from the
+covariance of the two logits of a token beyond that of different tokens. Logits are taken as
+Gaussian, which those of wide heads are. See `Attention`, of whose maps these are the means where
+all tokens are alike and many.
 """
 
 from dataclasses import dataclass, replace
@@ -11,7 +12,8 @@ from functools import cached_property
 
 import numpy as np
 
-from varlaw.symbolic.blocks.attention import Attention, overlapping
+from varlaw.symbolic.blocks.attention import Attention
+from varlaw.symbolic.blocks.overlap_integrals import Overlaps, overlaps
 from varlaw.symbolic.blocks.tokens import Tokens, back, follow, value
 from varlaw.symbolic.gaussian.arrays import Array
 
@@ -74,13 +76,18 @@ class _Weights:
         return np.asarray((place.kept + (self.seen - 1) * place.alike) / self.seen)
 
     @cached_property
+    def overlaps(self) -> Overlaps:
+        if self.block.uniform:
+            own = np.diag(self.uniform)
+            return Overlaps(self.uniform, own * (1 - own))
+        place = self.block.places
+        covariances = self.queries * self.turned + (0.0 if place is None else place.added)
+        return overlaps(np.diag(covariances), covariances, np.diag(self.seen))
+
+    @property
     def overlap(self) -> Array:
         """sum_s p_ts p_t's."""
-        place = self.block.places
-        covariance = self.queries * self.turned + (0.0 if place is None else place.added)
-        own = np.exp(np.diag(covariance) / 2)
-        two = overlapping(np.exp(covariance), np.outer(own, own), self.seen)
-        return np.asarray(self.seen * self.uniform * two)
+        return self.overlaps.products
 
     @cached_property
     def spread(self) -> Array:
@@ -120,11 +127,12 @@ class _Weights:
 @follow.register
 def _(block: Attention, tokens: Tokens) -> Tokens:
     w = _Weights.of(block, tokens)
-    own = np.diag(w.spread) * (1 - 1 / np.diag(w.seen))
+    own = np.diag(w.spread) * (1 - np.diag(w.overlap))
     average = w.averaged(tokens.products) + (w.overlap - w.uniform) * w.spread
     average += w.queries * w.key_slope * np.outer(own, own) * w.averaged_slope
     biases = value(block.heads * block.head_width * block.out * block.value_bias + block.out_bias)
-    return replace(tokens, products=w.gain * average + biases, means=np.zeros(len(own)))
+    products = w.gain * average + biases
+    return replace(tokens, products=products, means=np.zeros(len(own)), gaussian=True)
 
 
 @back.register
@@ -134,12 +142,12 @@ def _(block: Attention, gradient: Array, tokens: Tokens) -> Array:
     ratio = np.where(w.uniform < 1, (1 - w.overlap) / np.where(w.uniform < 1, 1 - w.uniform, 1), 0)
     values = w.shared(gradient * ratio)
     np.fill_diagonal(values, np.diag(w.shared(gradient * w.overlap / w.uniform)))
-    rest = np.where(one_query, 1 - w.overlap, 1 - 1 / w.seen)
+    noise = w.overlaps.noise
+    moved = np.where(one_query, 1, 1 - 1 / w.seen) * noise / w.uniform
     kept = 1.0 if (place := block.places) is None else place.kept
-    pushed = gradient * d * kept * w.queries * w.key_slope * w.spread * rest * w.overlap / w.uniform
+    pushed = gradient * d * kept * w.queries * w.key_slope * w.spread * moved
     keys = -w.shared(pushed / np.maximum(w.seen - 1, 1))
     np.fill_diagonal(keys, np.diag(w.shared(pushed)))
     covariance = d * w.spread * w.turned * w.query_slope
-    noise = w.overlap * np.where(one_query, 1 - w.overlap, 1)
     queries = gradient * covariance * ((1 - w.overlap) ** 2 / d + noise)
     return np.asarray(w.gain * (values + keys + queries))

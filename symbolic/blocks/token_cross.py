@@ -5,9 +5,9 @@ from functools import cached_property, singledispatch
 
 import numpy as np
 
-from varlaw.symbolic.blocks.attention import overlapping
 from varlaw.symbolic.blocks.block import Block, Sequential
 from varlaw.symbolic.blocks.cross import CrossAttention, Targets
+from varlaw.symbolic.blocks.overlap_integrals import Overlaps, overlaps
 from varlaw.symbolic.blocks.residual import Parallel, Residual
 from varlaw.symbolic.blocks.state import BlockError
 from varlaw.symbolic.blocks.tokens import Tokens, back, follow, value
@@ -98,11 +98,15 @@ class _Weights:
         return len(self.keys)
 
     @cached_property
+    def overlaps(self) -> Overlaps:
+        covariances = self.queries * _apart(self.keys)
+        seen = np.full(len(covariances), self.seen)
+        return overlaps(np.diag(covariances), covariances, seen)
+
+    @property
     def overlap(self) -> Array:
         """sum_s p_ts p_t's."""
-        covariance = self.queries * _apart(self.keys)
-        own = np.exp(np.diag(covariance) / 2)
-        return np.asarray(overlapping(np.exp(covariance), np.outer(own, own), self.seen))
+        return self.overlaps.products
 
     @property
     def spread(self) -> float:
@@ -134,17 +138,18 @@ def _(block: CrossAttention, tokens: Tokens) -> Tokens:
     w = _Weights.of(block, tokens)
     uniform = 1 / w.seen
     average = w.read.products.mean() + (w.overlap - uniform) * w.spread
-    average += w.queries * w.key_slope * (w.spread * (1 - uniform)) ** 2
+    own = w.spread * (1 - np.diag(w.overlap))
+    average += w.queries * w.key_slope * np.outer(own, own)
     biases = value(block.heads * block.head_width * block.out * block.value_bias + block.out_bias)
-    return replace(tokens, products=w.gain * average + biases, means=np.zeros(len(average)))
+    products = w.gain * average + biases
+    return replace(tokens, products=products, means=np.zeros(len(average)), gaussian=True)
 
 
 @back.register
 def _(block: CrossAttention, gradient: Array, tokens: Tokens) -> Array:
     w, d = _Weights.of(block, tokens), value(block.width)
-    one_query = np.eye(len(gradient), dtype=bool)
     covariance = d * w.spread * _apart(w.keys) * w.query_slope
-    noise = w.overlap * np.where(one_query, 1 - w.overlap, 1)
+    noise = w.overlaps.noise
     return np.asarray(w.gain * gradient * covariance * ((1 - w.overlap) ** 2 / d + noise))
 
 
@@ -152,10 +157,10 @@ def _(block: CrossAttention, gradient: Array, tokens: Tokens) -> Array:
 def _(block: CrossAttention, gradient: Array, tokens: Tokens) -> Array | float:
     w, d = _Weights.of(block, tokens), value(block.width)
     n, one_query = w.seen, np.eye(len(gradient), dtype=bool)
-    rest = np.where(one_query, 1 - w.overlap, 1 - 1 / n)
-    pushed = d * w.queries * w.key_slope * w.spread * rest
-    own = float((gradient * w.overlap * (1 + pushed)).sum()) / n
-    pair = float((gradient * (1 - w.overlap - w.overlap * pushed)).sum()) / n / max(n - 1, 1)
+    moved = np.where(one_query, 1, 1 - 1 / n) * w.overlaps.noise
+    pushed = d * w.queries * w.key_slope * w.spread * moved
+    own = float((gradient * (w.overlap + pushed)).sum()) / n
+    pair = float((gradient * (1 - w.overlap - pushed)).sum()) / n / max(n - 1, 1)
     found = np.full((n, n), w.gain * pair)
     np.fill_diagonal(found, w.gain * own)
     return found

@@ -182,7 +182,10 @@ def _enclosed(pair: PairMoment, count: int) -> "Enclosed":
 
     x, rho, (v, w), (m, n) = pair.variable, pair.rho, pair.variances, pair.means
     first, second = pair.f, pair.g
-    f, g = (joined(pieces_of(h, x)) for h in (first, second))
+    try:
+        f, g = (joined(pieces_of(h, x)) for h in (first, second))
+    except NotClosed:
+        return enclose2(first, second, x, rho, (v, w), count, (m, n))
     kinked = len(f) > 1 or len(g) > 1
     if kinked and ZERO not in (v, w, rho) and rho not in (1, -1):
         for outer, inner, here, there in ((f, second, (m, v), (n, w)), (g, first, (n, w), (m, v))):

@@ -15,7 +15,7 @@ from varlaw.symbolic.declarations import (
     random_array,
     random_variable,
 )
-from varlaw.symbolic.terms import Expectation, Sum
+from varlaw.symbolic.terms import Expectation, Sum, Variance
 
 m = dimensions("m")
 i, j = indices("i j")
@@ -46,6 +46,17 @@ def test_dependence_that_no_model_meets_is_refused() -> None:
     g = random_variable("g", mean=0, variance=1, gaussian=True, depends_on=[x.array])
     with pytest.raises(Unmeasurable, match="Gaussian g"):
         compiled(Expectation(x * g), claimed=0)
+
+
+def test_a_mean_that_rounding_does_not_see_past_is_refused() -> None:
+    """Above 2^63 neighbouring numbers are 2048 apart: z - E[z] would be 0."""
+    for mean, seen in ((10**8, True), (10**20, False)):
+        z = random_variable("z", mean=mean, variance=1, gaussian=True)
+        if seen:
+            assert drawn(compiled(Variance(z), claimed=1)).mean() == pytest.approx(1, abs=0.1)
+        else:
+            with pytest.raises(Unmeasurable, match="float64 is too coarse for z"):
+                compiled(Variance(z), claimed=1)
 
 
 def test_declarations_are_met_or_refused() -> None:

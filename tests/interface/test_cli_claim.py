@@ -86,6 +86,11 @@ def test_moments_that_are_not_declared_stay_in_the_derivation(varlaw: Run) -> No
     assert "E[w^4]*E[x^4]" in found["derivations"][0]["statement"]
 
 
+def test_a_name_that_stands_outside_too_is_a_number_in_the_derivation(varlaw: Run) -> None:
+    found = answer(varlaw, "E[e^(t z)] = e^(t^2/2) where z ~ N(0, 1)")
+    assert found["derivations"][0]["statement"] == "E[exp(t*z)] = exp(t^2/2)"
+
+
 def test_no_derivation_is_said(varlaw: Run) -> None:
     found = answer(varlaw, "E[silu(z)^2] = 0.35578 where z ~ N(0, 1)")
     assert found["verdict"] == "verified"

@@ -185,6 +185,7 @@ def test_conditions_hold_nearby_only(text: str, expected: list[str]) -> None:
         (r"$1{,}024 = 2^{11}$, $0{,}5 = 1/2$", ["refuted", "verified"]),
         (r"$1{,}025 = 41/40$", ["undecided"]),
         (r"$1{,}025 = 41/40$, $3{,}14 \approx \pi$", ["verified", "verified"]),
+        ("$4 \\cdot 768 = 3\u00a0072$, $0{,}5 = 1/2$", ["verified", "verified"]),
         (r"$1{,}026 = 41/40$, $3{,}14 \approx \pi$", ["refuted", "verified"]),
     ],
 )

@@ -51,3 +51,8 @@ def test_mistakes_have_their_place(line: str, message: str, place: str) -> None:
     (mistake,) = read_statements(text).mistakes
     assert message in mistake.message
     assert text[mistake.start :].startswith(place), mistake
+
+
+def test_a_bracket_behind_the_name_of_a_number_is_a_product() -> None:
+    text = "x[i] ~ iid(mean = mu, var = v) for i = 1..m\nclaim v (1 - 1/m) + m (mu + 1) = v"
+    assert not read_statements(text).mistakes

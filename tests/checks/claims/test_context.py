@@ -132,6 +132,35 @@ def test_laws_of_the_catalogue_are_cited(lines: tuple[str, ...], text: str, law:
     assert judged(text, *lines).rule == law
 
 
+@pytest.mark.parametrize(
+    ("line", "text", "wrong"),
+    [
+        ("z ~ N(x, 1)", "E[(z - x)^2] = 1", "E[(z - x)^2] = 0"),
+        ("z ~ N(x, 1)", "E[x z] = x^2", "E[x z] = x^2 + 1"),
+        ("u ~ U(0, x)", "E[u x] = x^2/2", "E[u x] = x^2/3"),
+        ("b ~ Bernoulli(x)", "E[b x] = x^2", "E[b x] = x"),
+    ],
+)
+def test_a_parameter_called_x_is_not_the_variable(line: str, text: str, wrong: str) -> None:
+    assert [str(judged(one, line).verdict) for one in (text, wrong)] == ["verified", "refuted"]
+
+
+@pytest.mark.parametrize(
+    ("lines", "text"),
+    [
+        (("z ~ N(0, 1)", "x ~ N(0, 4)", "z = 3 x"), "E[z^2] = 36"),
+        (("n = 3", "n ~ N(0, 1)"), "E[n^2] = 1"),
+        (("z ~ N(0, 1)", "y ~ N(0, 1)", "z = 3"), "E[z^2 y^2] = 9"),
+        (("x ~ N(0, 1)", "y = x^2", "y ~ N(0, 2)"), "Cov(x^2, y) = 0"),
+    ],
+)
+def test_what_is_declared_last_holds(lines: tuple[str, ...], text: str) -> None:
+    assert str(judged(text, *lines).verdict) == "verified"
+    *others, last = lines
+    joined = read_context(others).joined(read_context([last], before=read_context(others)))
+    assert str(judge_chain(read_plain(text).chains[0], joined)[-1].verdict) == "verified"
+
+
 def test_comments_and_several_declarations_in_a_line() -> None:
     text = """
     z ~ N(0, 1)        # the variance
@@ -161,6 +190,13 @@ def test_comments_and_several_declarations_in_a_line() -> None:
 )
 def test_lines_that_declare_nothing_are_told(line: str) -> None:
     assert [text for text, _ in read_context([line]).problems] == [line]
+
+
+@pytest.mark.parametrize("line", ["z > 0", "y >= 0", "0 < z"])
+def test_what_is_random_is_not_declared_positive(line: str) -> None:
+    """E[z] = 0 and z > 0 of a normal z cannot both be meant."""
+    (problem,) = read_context([STANDARD, "y = z^2", line]).problems
+    assert "is random: say E[... |" in problem[1]
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from varlaw.checks.claims.evidence import Derived, Evidence
+from varlaw.checks.claims.evidence import Derived, Evidence, gather
+from varlaw.checks.claims.language import read_statements
+from varlaw.checks.claims.measured import Settings
 from varlaw.checks.claims.verdict import Judgement
 from varlaw.checks.report import Measurement, Proof, StepReport
 from varlaw.checks.statistics import Verdict
@@ -33,6 +35,16 @@ def test_an_asymptotic_interval_does_not() -> None:
     measured = replace(MEASURED, interval="asymptotic")
     found = replace(evidence(Verdict.VERIFIED), measured=(measured,))
     assert found.verdict is Verdict.VERIFIED
+
+
+def test_an_asymptotic_interval_beside_a_proof_decides_nothing() -> None:
+    """The mean is sqrt(50), but e^(0.49 z^2) has no variance: samples hardly see its tails."""
+    text = "claim E[e^(0.49*z^2)] = sqrt(50) where z ~ N(0, 1)"
+    (found,) = gather(read_statements(text), text, Settings(budget=10**7))
+    assert found.verdict is Verdict.VERIFIED
+    (measured,) = found.measured
+    assert measured.verdict is Verdict.UNDECIDED
+    assert measured.why
 
 
 def test_no_measurement_proves() -> None:

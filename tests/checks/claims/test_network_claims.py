@@ -82,3 +82,11 @@ def test_networks_are_measured() -> None:
     assert [one.weights for one in found.measured] == ["normal", "uniform"]
     assert all(str(one.verdict) == "verified" for one in found.measured)
     assert all(math.isclose(one.estimate or 0, 2, rel_tol=0.1) for one in found.measured)
+
+
+def test_an_input_of_which_only_the_second_moment_is_declared_is_measured() -> None:
+    """relu halves the second moment of symmetric features."""
+    text = "claim E[y^2] = 1/2 where y = (linear(m, n, var=1/m) >> relu)(x), E[x^2] = 1"
+    settings = Settings(tolerance=0.2, values={"m": "40", "n": "40"})
+    (found,) = gather(read_statements(text), text, settings)
+    assert all(str(one.verdict) == "verified" for one in found.measured)
