@@ -71,7 +71,8 @@ class ClassToken(Block):
         )
 
     def backward(self, gradient: Gradient, state: State) -> Gradient:
-        return gradient.become(Approximation.POSITIONS)
+        """What a head reads of the class token does not reach other tokens in the same way."""
+        raise BlockError("gradients of a class token and of others differ: see them in layers")
 
 
 @dataclass(frozen=True, init=False)

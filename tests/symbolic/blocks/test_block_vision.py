@@ -34,6 +34,8 @@ def test_the_first_token_alone():
     assert np.all(back(block, np.eye(1), alike(state, 4)) == 0)  # none reaches the patches
     last = block.parts[-1].backward(Gradient(second_moment=ONE), state)
     assert last.second_moment == ONE / 5
+    with pytest.raises(BlockError, match="differ"):
+        block.backward(Gradient(second_moment=ONE), state)
     assert read_block(written(block)) == block
 
 
