@@ -1,6 +1,6 @@
 """Laws of what keeps deep stacks near the identity: Admin, LayerScale, stochastic depth."""
 
-from sympy import Integer, sqrt
+from sympy import sqrt
 
 from varlaw.derivations.catalogue import law
 from varlaw.derivations.residual import l, pre_norm_growth, s2, stream, t
@@ -14,12 +14,33 @@ from varlaw.symbolic.declarations import (
     random_variable,
 )
 from varlaw.symbolic.derivation import Derivation, derive
-from varlaw.symbolic.sequences import IndexProduct, named
+from varlaw.symbolic.sequences import Term, named
 from varlaw.symbolic.terms import Expectation, Sum, Variance
 
 n, L = dimensions("n L")
 i, j, k = indices("i j k")
+OMEGA = Term("omega", t)
 c, p, q = positive("c p q")
+
+
+@law(
+    name="admin-recursion",
+    family="residual",
+    title="Post-Norm of omega_t x + F: x_0 keeps Prod omega_t/sqrt(omega_t^2 + s2)",
+    regime="exact recursion: Norm divides by the population root second moment",
+    sources=("liu2020",),
+    usual=("F independent of x", "x: zero mean"),
+    symbols=("omega_t: the factor of the residual connection",),
+    note="At omega_t = 1 it is post-norm-decay, at a constant omega_t deepnorm-identity-path.",
+)
+def admin_recursion() -> Derivation:
+    x, f = stream()
+    total = OMEGA * x[t] + f[t]
+    return (
+        derive(named("x", total / sqrt(Expectation(total**2)), t + 1))
+        .by("unfold expand linearity constants uncorrelated identical")
+        .by("iterate", previous=x[t], index=t, steps=l, initial=x[0])
+    )
 
 
 @law(
@@ -28,12 +49,11 @@ c, p, q = positive("c p q")
     title="Admin: Post-Norm with omega_t^2 = 1 + t s2 keeps (1 + l s2)^(-1/2) of x_0, not less",
     regime="exact recursion: Norm divides by the population root second moment",
     sources=("liu2020",),
-    rests_on=("pre-norm-growth",),
-    usual=("F independent of x", "x: zero mean"),
+    rests_on=("admin-recursion", "pre-norm-growth"),
     symbols=(
+        "c: the weight of x_0 behind l sub-layers",
         "omega_t: the factor of the residual connection; its square is the variance that x_0 and "
         "the branches before t add up to",
-        "a_t: what sub-layer t leaves of the weight of x_0",
     ),
     note="omega is read off a pass through the network before training starts.",
     pitfalls=(
@@ -45,17 +65,16 @@ c, p, q = positive("c p q")
     ),
 )
 def admin_identity_path() -> Derivation:
-    x, f = stream()
-    omega = sqrt(pre_norm_growth.derivation.end.subs(l, t))
-    total = omega * x[t] + f[t]
-    one = (
-        derive(named("x", total / sqrt(Expectation(total**2)), t + 1))
-        .by("unfold expand linearity constants uncorrelated identical")
-        .end.expand()
-        .coeff(x[t])
-    )
+    start = stream()[0][0]
     return (
-        derive(IndexProduct(named("a", one, t), t, Integer(0), l - 1)).by("earlier").by("telescope")
+        derive(admin_recursion.derivation.end.coeff(start))
+        .by("equal", to=c, because="the weight c of x_0 behind l sub-layers")
+        .by(
+            "substitute",
+            values={OMEGA: sqrt(pre_norm_growth.derivation.end.subs(l, t))},
+            because="omega_t^2 = 1 + t s2, the variance of the sum so far (pre-norm-growth)",
+        )
+        .by("telescope")
     )
 
 

@@ -143,9 +143,9 @@ def deepnorm_encoder_alpha() -> Derivation:
     sources=("wang2022magneto",),
     symbols=(
         "z: the stream before branch t over a, so that its second moment is gamma^2",
-        "y: the stream behind it over b; the branch is v (u z) with a Norm before each weight",
+        "y: the stream behind it over b; the branch is o (u z) with a Norm before each weight",
         "a, b: the roots of t + 1 and t + 2, as x_0 and each branch add gamma^2 to the stream",
-        "u, v: the two weights of a branch, of std gamma",
+        "u, o: the two weights of a branch, of std gamma",
         "r, s: changes of the two weights, independent of one another and of variance 1",
         "p: what the changes of all weights before make of z",
         "w: what the changes of all weights so far make of y",
@@ -165,11 +165,11 @@ def deepnorm_encoder_alpha() -> Derivation:
 )
 def sub_ln_kernel() -> Derivation:
     z = random_variable("z", second_moment=gamma**2)
-    v, u = (random_variable(name, mean=0, second_moment=gamma**2) for name in "vu")
+    o, u = (random_variable(name, mean=0, second_moment=gamma**2) for name in "ou")
     r, s = (random_variable(name, mean=0, second_moment=1) for name in "rs")
     p = random_variable("p", second_moment=Term("v", t), depends_on=[z.array])
-    y = named("y", (a * z + v * (u * (z / gamma) / gamma)) / b)
-    changed = named("w", Slope(y, z) * p + Slope(y, v) * r + Slope(y, u) * s)
+    y = named("y", (a * z + o * (u * (z / gamma) / gamma)) / b)
+    changed = named("w", Slope(y, z) * p + Slope(y, o) * r + Slope(y, u) * s)
     return (
         derive(Expectation(changed**2))
         .by("unfold", name="w")

@@ -65,7 +65,7 @@ class MeasuredLayer:
 
     name: str
     second_moment: Measured
-    product: Measured
+    product: Measured | None
     branch: Measured | None
     logits: Measured | None
     gradient: Measured | None
@@ -95,9 +95,11 @@ def _beside(claim: Layer, found: list[dict[str, float]]) -> MeasuredLayer:
         error = float(values.std(ddof=1)) / np.sqrt(len(values)) if len(values) > 1 else np.nan
         return Measured(claimed, float(values.mean()), float(error), len(values))
 
-    square, product = one("second_moment"), one("product")
-    assert square is not None and product is not None
-    return MeasuredLayer(claim.name, square, product, one("branch"), one("logits"), one("gradient"))
+    square = one("second_moment")
+    assert square is not None
+    return MeasuredLayer(
+        claim.name, square, one("product"), one("branch"), one("logits"), one("gradient")
+    )
 
 
 def _run(

@@ -173,7 +173,7 @@ def _found(chain: Chain, place: int, context: Context, known: Definitions) -> Fi
     if first is not None and first.verdict in (Verdict.VERIFIED, Verdict.LOOSE):
         return first
     ordered = sign not in ("=", "~=") and not compound(left, right)
-    if ordered or not any(name in known.by_name for name in names_of(left, right)):
+    if ordered or not known.knows(names_of(left, right)):
         return first
     if left.head is Head.NAME:  # two statements of one decimal do not confirm each other
         known = known.formulas()

@@ -4,7 +4,7 @@ A name with two values is used only where the verdict is the same with each of t
 nearest definition before a link makes it true.
 """
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -36,14 +36,18 @@ class Definitions:
     """All definitions of a document, seen from one place in it.
 
     `by_name` has the different values of each name, and where in the document each of them stands;
-    `redefined` holds e and pi where they stand for something else; `local` are the places of
-    conditions, as in "when m = n", which hold nearby only.
+    `redefined` holds e and pi where they stand for something else; `local` has
+    the values by conditions, as in "when m = n", which hold nearby only.
     """
 
     by_name: Mapping[str, Mapping[Node, Sequence[int]]] = field(default_factory=dict)
     redefined: frozenset[str] = frozenset()
-    local: frozenset[int] = frozenset()
+    local: Mapping[str, Mapping[Node, Sequence[int]]] = field(default_factory=dict)
     order: int = 0
+
+    def knows(self, names: Iterable[str]) -> bool:
+        """Whether one of these names has a value somewhere in the document."""
+        return any(name in self.by_name or name in self.local for name in names)
 
     def at(self, order: int) -> "Definitions":
         return replace(self, order=order)
@@ -53,13 +57,18 @@ class Definitions:
         values = self._values(name)
         return sorted(values, key=lambda value: self._distance(values[value]))
 
-    def _values(self, name: str) -> dict[Node, list[int]]:
+    def _values(self, name: str) -> dict[Node, Sequence[int]]:
         """The values of a name that may hold here, and where they stand."""
-        near = {
-            value: [k for k in orders if k not in self.local or abs(self.order - k) <= NEAR]
-            for value, orders in self.by_name.get(name, {}).items()
-        }
-        return {value: orders for value, orders in near.items() if orders}
+        values = dict(self.by_name.get(name, {}))
+        for value, orders in self.local.get(name, {}).items():
+            first, last = (bisect_left(orders, self.order + d) for d in (-NEAR, NEAR + 1))
+            if first < last:
+                others = values.get(value, ())
+                place = bisect_right(others, self.order)
+                values[value] = sorted(
+                    (*orders[first:last], *others[max(place - 1, 0) : place + 1])
+                )
+        return values
 
     def current(self, name: str) -> Node | None:
         """The value that a name has here: the nearest before, else one that follows soon.
@@ -110,8 +119,8 @@ class Definitions:
         """The values with those of the names in them, and so on; empty where there are none."""
         found, waiting = dict(values), list(values.values())
         while waiting:
-            inner = free_names(waiting.pop()) & set(self.by_name) - set(found) - set(known)
-            added = {name: known_values[0] for name in inner if (known_values := self.of(name))}
+            inner = free_names(waiting.pop()) - set(found) - set(known)
+            added = {name: nearest[0] for name in inner if (nearest := self.of(name))}
             found |= added
             waiting += added.values()
         return found if len(found) > len(values) else {}
@@ -125,7 +134,7 @@ def gathered(
     None stands for a chain that defines nothing; `conditions` are the places of those behind a
     word such as "when": where they say that a name is another, or 4 times it, that holds nearby.
     """
-    local: set[int] = set()
+    local: dict[str, dict[Node, list[int]]] = {}
     found: dict[str, dict[Node, list[int]]] = {}
     redefined: set[str] = set()
     for order, chain in enumerate(chains):
@@ -135,13 +144,15 @@ def gathered(
         definition = defined(chain)
         if definition is not None:
             name, value = definition
-            values = found.setdefault(name, {})
+            condition = order in conditions and _is_multiple(value)
+            values = (local if condition else found).setdefault(name, {})
             if value in values or len(values) <= MOST_VALUES:
                 values.setdefault(value, []).append(order)
-            if order in conditions and _is_multiple(value):
-                local.add(order)
-    kept = {name: values for name, values in found.items() if len(values) <= MOST_VALUES}
-    return Definitions(kept, frozenset(redefined), frozenset(local))
+    kept, near = (
+        {name: values for name, values in all_found.items() if len(values) <= MOST_VALUES}
+        for all_found in (found, local)
+    )
+    return Definitions(kept, frozenset(redefined), near)
 
 
 def _is_multiple(value: Node) -> bool:

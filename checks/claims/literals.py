@@ -151,6 +151,9 @@ def judged(side: Side, literal: Literal, sign: str) -> tuple[Verdict, str] | Non
             return _whole(literal)
         if literal.figure == 0 and not literal.begun and not exact:
             return None if side(value) is None else _zero(literal)
+        halfway = 0 in (side(value - unit / 2), side(value + unit / 2))
+        if sign == "=" and literal.digits == 1 and halfway and not literal.begun:
+            return Verdict.LOOSE, "halfway to the next digit"
         return Verdict.VERIFIED, "exactly" if exact and not literal.begun else how
     if literal.whole and sign == "=" and literal.digits < 2 and side(value):
         return _whole(literal)

@@ -1,7 +1,9 @@
 """Experiments on what keeps deep stacks near the identity: Admin, LayerScale, stochastic depth."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
+from math import prod
 
 import numpy as np
 from numpy.random import Generator
@@ -23,8 +25,47 @@ from varlaw.checks.experiments.scaled_branches import overlap
 from varlaw.checks.experiments.scaling import SIGNED, from_start, linear_branch
 from varlaw.checks.experiments.stacks import Branch, Stack
 from varlaw.checks.experiments.zero_init import G, difference, probe
+from varlaw.symbolic.arrays import Entry
+from varlaw.symbolic.sequences import IndexProduct, Term
 
 HALF = Fraction(1, 2)
+
+
+def behind(case: Case, omegas: Sequence[float], claim: Number, wrong: dict[str, Number]) -> Trial:
+    """The weight of x_0: (omega x + F)/r = (x + F/omega)/(r/omega), with r^2 = omega^2 + s2."""
+    s2 = case["s2"]
+    branches = [linear_branch(case, s2).scaled(1 / omega) for omega in omegas]
+    divisors = [(1 + float(s2) / omega**2) ** 0.5 for omega in omegas]
+    return overlap(Stack(branches, CENTRED, divisors=divisors), claim, wrong)
+
+
+@experiment(
+    law="admin-recursion",
+    quantity="weight of x_0",
+    weights=NON_GAUSSIAN,
+    d=4,
+    s2=Fraction(3, 2),
+)
+def admin_recursion(case: Case) -> Trial:
+    """Three sub-layers of three factors."""
+    s2, factors = case["s2"], [exact(f) for f in (2, 3, Fraction(3, 2))]
+    rhs = case.law.statement.rhs.expand()
+    (start,) = (e for e in rhs.atoms(Entry) if e.array.name == "x")
+    weight = rhs.coeff(start)
+    (whole,) = weight.atoms(IndexProduct)
+    at = [whole.term.xreplace({whole.index: exact(t)}) for t in range(len(factors))]
+    terms = [
+        term.xreplace({value: factor for value in term.atoms(Term)})
+        for term, factor in zip(at, factors, strict=True)
+    ]
+    kept = case.at(weight.xreplace({whole: prod(terms)}))
+    wrong: dict[str, Number] = {
+        "(1 + s2)^(-3/2), as in Post-Norm": (1 + s2) ** Fraction(-3, 2),
+        "its square": kept**2,
+        "1, as in Pre-Norm": Integer(1),
+        "Prod omega": prod(factors),
+    }
+    return behind(case, [float(f) for f in factors], kept, wrong)
 
 
 @experiment(
@@ -36,18 +77,15 @@ HALF = Fraction(1, 2)
     s2=Fraction(3, 2),
 )
 def admin_identity_path(case: Case) -> Trial:
-    """(omega x + F)/r = (x + F/omega)/(r/omega), with r^2 = omega^2 + s2."""
     l, s2 = case["l"], case["s2"]  # noqa: E741
-    squares = [1 + float(s2) * t for t in range(case.size("l"))]
-    branches = [linear_branch(case, s2).scaled(square**-0.5) for square in squares]
-    divisors = [(1 + float(s2) / square) ** 0.5 for square in squares]
+    omegas = [(1 + float(s2) * t) ** 0.5 for t in range(case.size("l"))]
     wrong: dict[str, Number] = {
         "(1 + s2)^(-l/2), as in Post-Norm": (1 + s2) ** (-l / 2),
         "(1 + l s2)^-1, its square": 1 / (1 + l * s2),
         "(1 + (l - 1) s2)^(-1/2), one layer short": 1 / sqrt(1 + (l - 1) * s2),
         "1, as in Pre-Norm": Integer(1),
     }
-    return overlap(Stack(branches, CENTRED, divisors=divisors), case.claim(), wrong)
+    return behind(case, omegas, case.claim(), wrong)
 
 
 @experiment(

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 from sympy import Expr, Integer, exp, sqrt
 
-from varlaw.symbolic.blocks.block import Block, quantity, size
+from varlaw.symbolic.blocks.block import Block, flag, quantity, size
 from varlaw.symbolic.blocks.linear import check_width
 from varlaw.symbolic.blocks.overlaps import Logits, Overlap, at_position, causal, of_all
-from varlaw.symbolic.blocks.positions import Means, Positions, means
+from varlaw.symbolic.blocks.positions import Means, Positions, located, means
 from varlaw.symbolic.blocks.state import (
     ONE,
     ZERO,
@@ -31,7 +31,8 @@ class Attention(Block):
     shared by groups of queries (Ainslie et al. 2023), which no map here depends on. The scale is
     1/sqrt(head_width) unless given (Vaswani et al. 2017, section 3.2.1); `qk_norm` normalises
     queries and keys (Henry et al. 2020). `causal`: token t sees the tokens up to t, and moments are
-    means over the positions, or those at `position` and of it and an earlier one.
+    means over the positions, or those at `position` and of it and an earlier one. `rotary`, a base,
+    and biases by distance of variance `relative` are those of `Positions`.
 
     Query or key weights of 0 make p uniform, and all maps are exact. Else, in the wide limit, with
     q = E[x^2], c = E[x x'], rho = c/q and u = E[logit^2], E sum_s p_ts^2 is taken as
@@ -103,8 +104,8 @@ class Attention(Block):
             "kv_heads": shared,
             "head_width": own,
             "scale": 1 / sqrt(own) if scale is None else quantity(scale, "scale of the logits"),
-            "qk_norm": _flag(qk_norm, "qk_norm"),
-            "causal": _flag(causal, "causal"),
+            "qk_norm": flag(qk_norm, "qk_norm"),
+            "causal": flag(causal, "causal"),
             "position": None if position is None else size(position, "position"),
             "rotary": quantity(rotary, "base of rotary positions"),
             "relative": quantity(relative, "variance of the biases by distance"),
@@ -150,21 +151,14 @@ class Attention(Block):
         """
         if not self.placed:
             return None
-        given = (self.tokens, self.rotary, self.head_width, self.relative, self.buckets)
-        if any(one.free_symbols for one in (*given, self.furthest)):
-            raise BlockError(
-                "positions by distance need numbers for tokens, bases and variances: rotary=0 and"
-                " relative=0 leave them out"
-            )
-        n, base, own, variance, buckets = given
-        return Positions(
-            int(n),
-            self.causal == 1,
-            float(base),
-            int(own) // 2 or 1,
-            float(variance),
-            int(buckets),
-            int(self.furthest),
+        return located(
+            self.tokens,
+            causal=self.causal == 1,
+            base=self.rotary,
+            head_width=self.head_width,
+            variance=self.relative,
+            buckets=self.buckets,
+            furthest=self.furthest,
         )
 
     def read(self, state: State) -> State:
@@ -285,10 +279,3 @@ class Attention(Block):
         if self.position is not None:
             return at_position(one, two, self.position)
         return causal(one, two, self.tokens)
-
-
-def _flag(value: Text, name: str) -> Expr:
-    found = quantity(value, name)
-    if found not in (0, 1):
-        raise BlockError(f"{name} is 0 or 1, not {typed(found)}")
-    return found

@@ -11,6 +11,8 @@ from varlaw.symbolic.blocks.state import BlockError, Gradient, State
 from varlaw.symbolic.blocks.weights import in_layer
 from varlaw.symbolic.language import Text
 
+PLACES = 20  # digits of numbers that are not rational
+
 
 @dataclass(frozen=True, init=False)
 class Targets(Embedding):
@@ -26,11 +28,22 @@ class Targets(Embedding):
         object.__setattr__(self, "tokens", size(tokens, "number of tokens"))
 
     def forward(self, state: State) -> State:
-        return super().forward(state.become(memory=state.become(memory=None)))
+        return super().forward(state.become(memory=_settled(state)))
 
     def backward(self, gradient: Gradient, state: State) -> Gradient:
         """The encoder's gradient, a sum over all cross attention, is not followed here."""
         raise BlockError("gradients of an encoder are followed layer by layer only (layers)")
+
+
+def _settled(state: State) -> State:
+    """The state of tokens that are read, its moments as decimals where they are long numbers."""
+    values = {"second_moment": state.second_moment, "product": state.product}
+    numbers = {
+        name: value if value.is_Rational else value.evalf(PLACES)
+        for name, value in values.items()
+        if value is not None and not value.free_symbols
+    }
+    return state.become(memory=None, **numbers)
 
 
 @dataclass(frozen=True, init=False)

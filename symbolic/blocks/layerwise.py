@@ -1,40 +1,48 @@
 """Second moments through a network of numbers, layer by layer: stream, branches, logits, gradients.
 
-Positions and pairs of tokens are followed one by one (`Tokens`), in the wide limit.
+Tokens that attention makes differ are followed one by one, and in pairs (`Tokens`), in the wide
+limit; else by the maps of their states.
 """
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
+from sympy import Expr
 
 from varlaw.symbolic.blocks import token_attention, token_cross
 from varlaw.symbolic.blocks.attention import Attention
 from varlaw.symbolic.blocks.block import Block, Sequential
+from varlaw.symbolic.blocks.convolution import Conv
 from varlaw.symbolic.blocks.cross import CrossAttention, Targets
 from varlaw.symbolic.blocks.linear import Embedding
 from varlaw.symbolic.blocks.repeat import Repeat
 from varlaw.symbolic.blocks.residual import Residual
-from varlaw.symbolic.blocks.state import ONE, BlockError, State
+from varlaw.symbolic.blocks.state import ONE, BlockError, Gradient, State
 from varlaw.symbolic.blocks.tokens import Tokens, added, alike, back, follow, value
 from varlaw.symbolic.blocks.vision import Patches
 from varlaw.symbolic.gaussian.arrays import Array
 
 MOST_UNITS = 10_000
+PLACES = 20  # digits of a moment, from layer to layer
+
+Flow = TypeVar("Flow", State, Gradient)
 
 
 @dataclass(frozen=True)
 class Layer:
     """A layer's output: second moments of the stream, of the branch that was added, of logits.
 
-    Means over positions; `product` is the mean over pairs of tokens. `gradient` is the second
-    moment of the gradient of an entry at the output, for 1 at the end of the network; None where
-    it is not covered. `branch` and `logits` are None where there are none.
+    Means over positions; `product` is the mean over pairs of tokens, None where it is not followed.
+    `gradient` is the second moment of the gradient of an entry at the output, for 1 at the end of
+    the network; None where it is not covered. `branch` and `logits` are None where there are none.
     """
 
     name: str
     second_moment: float
-    product: float
+    product: float | None
     branch: float | None
     logits: float | None
     gradient: float | None
@@ -48,6 +56,8 @@ def layers(block: Block, state: State) -> list[Layer]:
     several = list(units(block))
     if isinstance(several[0][1], Embedding):
         state = State(second_moment=ONE)
+    elif not any(isinstance(part, Attention) for part in _within(block)):
+        return _alike(several, state)
     rows, path = [], [alike(state, tokens_of(block))]
     for name, unit in zip(_names(several), (unit for _, unit in several), strict=True):
         inner = attention_in(unit)
@@ -68,6 +78,45 @@ def layers(block: Block, state: State) -> list[Layer]:
         Layer(name, tokens.second_moment, tokens.product, branch, logits, gradient)
         for (name, tokens, branch, logits), gradient in zip(rows, gradients, strict=True)
     ]
+
+
+def _alike(several: list[tuple[str, Block]], state: State) -> list[Layer]:
+    """The layers of a network in which all inputs, or positions of images, stay alike."""
+    states, rows = [settled(state)], []
+    for place, unit in several:
+        entering, branch = states[-1], None
+        if isinstance(unit, Residual):
+            branch = value(unit.branch.forward(entering).second_moment)
+        states.append(settled(unit.forward(entering)))
+        rows.append((f"{place}{_label(unit)}", states[-1], branch))
+    gradient, found = Gradient(second_moment=ONE), [1.0]
+    with suppress(BlockError):
+        for (_, unit), entering in zip(reversed(several[1:]), reversed(states[1:-1]), strict=True):
+            gradient = settled(unit.backward(gradient, entering))
+            found.append(value(gradient.second_moment))
+    known = [*[None] * (len(rows) - len(found)), *reversed(found)]
+    return [
+        Layer(
+            name,
+            value(out.second_moment),
+            None if out.product is None else value(out.product),
+            branch,
+            None,
+            gradient,
+        )
+        for (name, out, branch), gradient in zip(rows, known, strict=True)
+    ]
+
+
+def settled(flow: Flow) -> Flow:
+    """Moments as fractions or decimals."""
+    names = ("second_moment", "mean", "product")
+    numbers = {
+        name: moment if moment.is_Rational else moment.evalf(PLACES)
+        for name in names
+        if isinstance(moment := getattr(flow, name, None), Expr) and not moment.free_symbols
+    }
+    return flow.become(**numbers)
 
 
 def _gradients(several: list[Block], path: list[Tokens]) -> list[float | None]:
@@ -148,6 +197,8 @@ def _names(several: list[tuple[str, Block]]) -> Iterator[str]:
 
 def _label(unit: Block) -> str:
     if isinstance(unit, Residual):
+        if any(isinstance(part, Conv) for part in _within(unit)):
+            return "residual"
         inner = attention_in(unit)
         if inner is None:
             return "feed"

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from sympy import Expr, Float
 
-from varlaw.symbolic.blocks.state import ONE, ZERO
+from varlaw.symbolic.blocks.state import ONE, ZERO, BlockError
 from varlaw.symbolic.gaussian.arrays import Array
 
 DIGITS = 15
@@ -131,6 +131,29 @@ def bucket(distance: Array, buckets: int, furthest: int, causal: bool) -> Array:
     if causal:
         return np.asarray(np.where(distance < 0, 0, found))
     return np.asarray(found + count * (distance < 0))
+
+
+def located(
+    tokens: Expr,
+    *,
+    causal: bool,
+    base: Expr,
+    head_width: Expr,
+    variance: Expr,
+    buckets: Expr,
+    furthest: Expr,
+) -> Positions:
+    """`Positions` of expressions. Raises BlockError where one has no value."""
+    given = (tokens, base, head_width, variance, buckets, furthest)
+    if any(one.free_symbols for one in given):
+        raise BlockError(
+            "positions by distance need numbers for tokens, bases and variances: rotary=0 and"
+            " relative=0 leave them out"
+        )
+    pairs = max(int(head_width) // 2, 1)
+    return Positions(
+        int(tokens), causal, float(base), pairs, float(variance), int(buckets), int(furthest)
+    )
 
 
 class Means(NamedTuple):

@@ -131,7 +131,8 @@ def _(block: Attention, tokens: Tokens) -> Tokens:
     average = w.averaged(tokens.products) + (w.overlap - w.uniform) * w.spread
     average += w.queries * w.key_slope * np.outer(own, own) * w.averaged_slope
     biases = value(block.heads * block.head_width * block.out * block.value_bias + block.out_bias)
-    return replace(tokens, products=w.gain * average + biases, means=np.zeros(len(own)))
+    products = w.gain * average + biases
+    return replace(tokens, products=products, means=np.zeros(len(own)), gaussian=True)
 
 
 @back.register

@@ -141,7 +141,8 @@ def _(block: CrossAttention, tokens: Tokens) -> Tokens:
     own = w.spread * (1 - np.diag(w.overlap))
     average += w.queries * w.key_slope * np.outer(own, own)
     biases = value(block.heads * block.head_width * block.out * block.value_bias + block.out_bias)
-    return replace(tokens, products=w.gain * average + biases, means=np.zeros(len(average)))
+    products = w.gain * average + biases
+    return replace(tokens, products=products, means=np.zeros(len(average)), gaussian=True)
 
 
 @back.register

@@ -13,7 +13,7 @@ from sympy import Expr, Symbol
 
 from varlaw.symbolic.blocks.activation import Activation
 from varlaw.symbolic.blocks.block import Block, Sequential
-from varlaw.symbolic.blocks.linear import Embedding, Linear
+from varlaw.symbolic.blocks.linear import Dropout, Embedding, Linear
 from varlaw.symbolic.blocks.norm import LayerNorm, RMSNorm
 from varlaw.symbolic.blocks.repeat import Repeat
 from varlaw.symbolic.blocks.residual import Gate, Parallel, Residual
@@ -33,12 +33,13 @@ ALIKE = 6  # decimals of a feature's scale up to which two tokens are alike
 class Tokens:
     """`products[t, s]` is E[x_t x_s] of a feature, `means[t]` is E[x_t].
 
-    `memory` are the tokens that cross attention reads.
+    `memory` are the tokens that cross attention reads; `gaussian` is as in `State`.
     """
 
     products: Array
     means: Array
     memory: "Tokens | None" = None
+    gaussian: bool = True
 
     @property
     def second_moment(self) -> float:
@@ -57,14 +58,14 @@ def alike(state: State, count: int) -> Tokens:
     q, m = value(state.second_moment), value(state.mean)
     products = np.full((count, count), m**2 if state.product is None else value(state.product))
     np.fill_diagonal(products, q)
-    return Tokens(products, np.full(count, m))
+    return Tokens(products, np.full(count, m), gaussian=state.gaussian)
 
 
 def value(expression: Expr) -> float:
     """The number that an expression is. Raises BlockError where names have no values."""
     if missing := expression.free_symbols:
         listed = ", ".join(sorted(map(str, missing)))
-        raise BlockError(f"tokens one by one need numbers for {listed}")
+        raise BlockError(f"layers one by one need numbers for {listed}")
     return float(expression)
 
 
@@ -118,7 +119,8 @@ def _unrolled(block: Repeat) -> Sequential:
 def _(block: Embedding, tokens: Tokens) -> Tokens:
     count = len(tokens.means)
     out = block.forward(State(second_moment=block.var))
-    return replace(tokens, products=value(out.second_moment) * np.eye(count), means=np.zeros(count))
+    products = value(out.second_moment) * np.eye(count)
+    return replace(tokens, products=products, means=np.zeros(count), gaussian=True)
 
 
 @back.register(Embedding)
@@ -136,12 +138,28 @@ def _(block: Shift, tokens: Tokens) -> Tokens:
 def _(block: Linear, tokens: Tokens) -> Tokens:
     gain = value(block.fan_in * block.var * block.scale**2)
     products = gain * tokens.products + value(block.bias)
-    return replace(tokens, products=products, means=np.zeros(len(products)))
+    return replace(tokens, products=products, means=np.zeros(len(products)), gaussian=True)
 
 
 @back.register
 def _(block: Linear, gradient: Array, tokens: Tokens) -> Array:
     return value(block.fan_out * block.var * block.scale**2) * gradient
+
+
+@follow.register
+def _(block: Dropout, tokens: Tokens) -> Tokens:
+    gaussian = tokens.gaussian and block.p == 0
+    return replace(tokens, products=_dropped(block, tokens.products), gaussian=gaussian)
+
+
+@back.register
+def _(block: Dropout, gradient: Array, tokens: Tokens) -> Array:
+    return _dropped(block, gradient)
+
+
+def _dropped(block: Dropout, products: Array) -> Array:
+    """Only squares of entries see what is dropped."""
+    return products + np.diag(np.diag(products)) * (1 / (1 - value(block.p)) - 1)
 
 
 @follow.register(LayerNorm)
@@ -183,7 +201,9 @@ def _(block: Activation, gradient: Array, tokens: Tokens) -> Array:
 
 
 def _mapped(f: Expr, x: Symbol, tokens: Tokens) -> Tokens:
-    """Means of f and of its products, by Mehler's formula; Gaussian features."""
+    """Means of f and of its products, by Mehler's formula. Raises BlockError: see `Activation`."""
+    if not tokens.gaussian:
+        raise BlockError("an activation needs Gaussian features: put a linear layer before it")
     m = tokens.means
     covariances = tokens.products - np.outer(m, m)
     spread = np.sqrt(np.diag(covariances))
@@ -203,7 +223,7 @@ def _mapped(f: Expr, x: Symbol, tokens: Tokens) -> Tokens:
             products += column[:, None] * (column * power)
         power *= rho
     np.fill_diagonal(products, squares)
-    return replace(tokens, products=products, means=c[:, 0])
+    return replace(tokens, products=products, means=c[:, 0], gaussian=False)
 
 
 @follow.register
@@ -219,6 +239,7 @@ def added(block: Residual, tokens: Tokens, out: Tokens) -> Tokens:
         tokens,
         products=a**2 * tokens.products + b**2 * out.products + cross + cross.T,
         means=a * tokens.means + b * out.means,
+        gaussian=tokens.gaussian and out.gaussian,
     )
 
 
@@ -233,7 +254,9 @@ def _(block: Parallel, tokens: Tokens) -> Tokens:
     outs = [follow(branch, tokens) for branch in block.branches]
     means = np.sum([out.means for out in outs], 0)
     own = [out.products - np.outer(out.means, out.means) for out in outs]
-    return replace(tokens, products=np.sum(own, 0) + np.outer(means, means), means=means)
+    gaussian = all(out.gaussian for out in outs)
+    products = np.sum(own, 0) + np.outer(means, means)
+    return replace(tokens, products=products, means=means, gaussian=gaussian)
 
 
 @back.register
@@ -244,7 +267,8 @@ def _(block: Parallel, gradient: Array, tokens: Tokens) -> Array:
 @follow.register
 def _(block: Gate, tokens: Tokens) -> Tokens:
     left, right = follow(block.left, tokens), follow(block.right, tokens)
-    return replace(tokens, products=left.products * right.products, means=left.means * right.means)
+    products, means = left.products * right.products, left.means * right.means
+    return replace(tokens, products=products, means=means, gaussian=False)
 
 
 @back.register

@@ -2,6 +2,7 @@ r"""Formulas at a place: \left. x^2 \right|_{x=3} is 3^2, and with two ends a di
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import Protocol
 
 from varlaw.symbolic.formulas.builder import Content, operand
@@ -10,6 +11,7 @@ from varlaw.symbolic.formulas.sums import free_names
 from varlaw.symbolic.formulas.tree import Head, Node, plain
 
 BINDERS = (Head.SUM, Head.PRODUCT, Head.INTEGRAL, Head.LIMIT)
+MOST_NODES = 3000
 CONSTANTS = {"pi", "e"}
 
 
@@ -42,6 +44,8 @@ def evaluated(node: Node, scripts: Sequence[Scripted]) -> Node:
         (name,) = names
         last, first = (_replaced(node, {name: operand(x.one())}) for x in (above, below))
         value = Node(Head.ADD, (last, Node(Head.NEGATIVE, (first,), "", start, end)))
+    if sum(1 for _ in islice(value.walk(), MOST_NODES + 1)) > MOST_NODES:
+        raise NotRead("a formula that gets too long at its place", start, end)
     return replace(value, start=start, end=end)
 
 

@@ -70,11 +70,15 @@ def digits_of(number: Expr | Callable[[], arb], digits: int) -> Enclosed:
     if digits < 1:
         raise ValueError(f"digits must be at least 1, not {digits}")
     precision, best = bits_for(digits), None
-    for _ in range(ROUNDS):
-        with ctx.workprec(precision + 16):
-            best = ball(number) if isinstance(number, Expr) else number()
-            if best.is_finite() and settled(best, digits):
-                break
+    for attempt in range(ROUNDS):
+        try:
+            with ctx.workprec(precision + 16):
+                best = ball(number) if isinstance(number, Expr) else number()
+                if best.is_finite() and settled(best, digits):
+                    break
+        except NoEnclosure:  # such as the arc of a ball that reaches beyond 1
+            if attempt == ROUNDS - 1 or not isinstance(number, Expr):
+                raise
         precision *= 2
     assert best is not None
     return shown(best, digits)

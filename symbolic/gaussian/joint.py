@@ -12,6 +12,7 @@ from varlaw.symbolic.gaussian.enclosure import GUARD, ROUNDS, enclose
 from varlaw.symbolic.gaussian.endless import enclose_function
 from varlaw.symbolic.gaussian.pieces import Piece
 
+NEAREST = 2.0**-24  # to 1 that a correlation may be: the number of points goes like the root of it
 PLACES = 640  # bits, to see which of two kinks comes first
 Pair = tuple[Expr, Expr]
 
@@ -52,8 +53,12 @@ def enclose2(
         assert not isinstance(g, Expr)
         along = _along(f, g, x, slope, offset)
         return enclose(along, x, means[0], variances[0], digits)
-    if not abs(ball(rho)) < 1:
+    with ctx.workprec(PLACES):
+        apart = 1 - abs(ball(rho))
+    if not apart > 0:
         raise ValueError(f"a correlation is between -1 and 1, not {rho}")
+    if apart < NEAREST:
+        raise NoEnclosure(f"a correlation as near to {'1' if rho > 0 else '-1'} takes too long")
     return Correlated((f, g), x, rho, deviations, means).enclosed(digits)
 
 

@@ -6,7 +6,11 @@ from varlaw.symbolic.derivation import Used, rule
 from varlaw.symbolic.terms import IndexSum, factors
 
 
-@rule("scale-out", "the scale out of the sums", checker="scale-out")
+@rule(
+    "scale-out",
+    "what does not depend on the index out of the sums; equal sums cancel",
+    checker="scale-out",
+)
 def scale_out(state: Expr, used: Used) -> Expr:
     """Constant factors of all terms out of sums over indices, and powers collected."""
 

@@ -92,6 +92,18 @@ def test_heads_and_positions(tmp_path):
         vl.explore("shift(1) >> linear(m, n, var=1)").initialisation()
 
 
+def test_what_layers_share_and_tokens_of_their_own(tmp_path):
+    """Biases by distance once for all layers; a class token, and a vector for each position."""
+    text = "embedding(8, var=1) >> repeat(prenorm(attention(8, T, value=1, out=1, {})), 3)"
+    code = vl.explore(text.format("heads=2, relative=1/4, buckets=6"), values={"T": 4})
+    weights, _ = made(code.initialisation(), tmp_path, vocabulary=5)
+    shared = {name: array.shape for name, array in weights.items() if "distance" in name}
+    assert shared == {"1.branch.1.distance_bias": (6, 2)}
+    vision = "patches(3, 8, 2, 6, var=1/12) >> classtoken(9, var=1/4) >> places(1/9)"
+    weights, _ = made(vl.explore(vision).initialisation(), tmp_path, positions=10)
+    assert [array.shape for array in weights.values()] == [(12, 8), (1, 8), (10, 8)]
+
+
 @pytest.mark.parametrize("library", ["numpy", "torch", "jax"])
 def test_formatted(library, tmp_path):
     ruff = importlib.util.find_spec("ruff")

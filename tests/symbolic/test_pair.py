@@ -96,6 +96,16 @@ def test_full_correlation_by_quadrature() -> None:
     assert abs(value(pair_moment("gelu", "relu", rho=1)) - number) < 1e-13
 
 
+def test_correlations_very_near_to_one() -> None:
+    """P(Z1, Z2 > 0) = 1/2 - acos(rho)/(2 pi), where doubles would round rho to 1."""
+    with mp.workdps(60):
+        exact = mp.mpf(1) / 2 - mp.acos(1 - mp.mpf(10) ** -30) / (2 * mp.pi)
+        assert abs(value(pair_moment("step(x)", rho="1 - 1e-30"), 40) - exact) < 1e-40
+    for rho, near in (("1 - 1e-30", "1"), ("-0.9999999999", "-1")):
+        with pytest.raises(NoMoment, match=f"a correlation as near to {near} takes too long"):
+            pair_moment("tanh(x)", rho=rho).digits()
+
+
 def test_a_variable_that_does_not_vary() -> None:
     found = pair_moment("tanh", "relu", rho=0.4, variances=(0, 1), means=(1, 0))
     assert abs(value(found) - mp.tanh(1) / mp.sqrt(2 * mp.pi)) < 1e-14

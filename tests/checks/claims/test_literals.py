@@ -32,6 +32,8 @@ def verdict(text: str) -> str:
         (r"-5/3 = -1.66\dots", "verified"),
         (r"-5/3 = -1.67\dots", "loose"),
         (r"-5/3 = 1.67", "refuted"),
+        (r"1/4 = 0.2", "loose"),
+        (r"1/4 \approx 0.2", "verified"),
         (r"1/8 = 0.12", "verified"),  # exactly half a unit, either way
         (r"1/8 = 0.13", "verified"),
         (r"1/8 = 0.125\dots", "verified"),

@@ -20,6 +20,7 @@ SMALL = "value=1/256, out=1/256, query=1/256, key=1/4096"
 
 @pytest.mark.parametrize("extra", [SMALL, f"{SMALL}, qk_norm=1, scale=1/64, key_bias=1/2"])
 def test_tokens_that_are_alike(extra):
+    """The maps in symbols are for many tokens: within 3 % for gradients through ten."""
     block = read_block(f"crossattention(256, {S}, {extra}, heads=4, value_bias=1/8)")
     read, state = start(2, "1/4"), start(1, "1/3")
     claimed = block.forward(state.become(memory=read))
@@ -30,8 +31,8 @@ def test_tokens_that_are_alike(extra):
     sent = np.full((N, N), 0.2) + 0.8 * np.eye(N)
     passed = block.backward(Gradient(second_moment=ONE, product=ONE / 5), state.become(memory=read))
     gradient = back(block, sent, tokens)
-    assert np.diag(gradient).mean() == pytest.approx(float(passed.second_moment), rel=2e-2)
-    assert gradient[0, 1] == pytest.approx(float(passed.product), rel=2e-2)
+    assert np.diag(gradient).mean() == pytest.approx(float(passed.second_moment), rel=3e-2)
+    assert gradient[0, 1] == pytest.approx(float(passed.product), rel=3e-2)
 
 
 def test_uniform_weights():

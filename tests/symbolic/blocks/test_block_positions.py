@@ -9,7 +9,8 @@ from varlaw.symbolic.blocks.block import start
 from varlaw.symbolic.blocks.positions import Positions, bucket
 from varlaw.symbolic.blocks.reader import read_block
 from varlaw.symbolic.blocks.state import BlockError
-from varlaw.symbolic.blocks.tokens import alike, follow
+from varlaw.symbolic.blocks.token_attention import follow
+from varlaw.symbolic.blocks.tokens import alike
 
 N = 9
 FREQUENCIES = [1, 100 ** (-1 / 4), 100 ** (-2 / 4), 100 ** (-3 / 4)]

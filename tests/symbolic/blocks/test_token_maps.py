@@ -23,6 +23,7 @@ T = 12
         "parallel(linear(8, 6, var=1/4), linear(8, 6, var=1/4) >> relu)",
         "repeat(postnorm(linear(8, 8, var=1/8)), 3)",
         "attention(8, 12, value=1/8, out=1/8, value_bias=1/4)",
+        "attention(8, 12, value=1/8, out=1/8) >> dropout(1/4)",
         "attention(8, 12, value=1/8, out=1/8, causal=1)",
         "attention(512, 12, value=1/512, out=1/512, query=1/512, key=1/16384, query_bias=1)",
         "attention(512, 12, value=1/512, out=1/512, query=1/512, key=1/256, qk_norm=1, scale=1/64)",
@@ -85,10 +86,10 @@ def test_layers_of_a_small_network():
     ("text", "message"),
     [
         ("repeat(linear(d, d, var=1), 3)", "numbers for"),
-        ("linear(4, 4, var=1/4) >> dropout(1/2)", "not followed token by token"),
+        ("attention(4, 2, value=1, out=1) >> softmax(4)", "not followed token by token"),
         ("repeat(linear(4, 4, var=1/4), 100000)", "too many"),
     ],
 )
 def test_refused(text, message):
     with pytest.raises(BlockError, match=message):
-        layers(read_block(text), start(1))
+        layers(read_block(text), start(1, 0))
