@@ -48,9 +48,10 @@ class Abbreviation(Located):
 
 def told(number: Expr, **facts: bool) -> Expr:
     """The number, SymPy being told what it would find out by asking all of its parts."""
-    known = number.default_assumptions.copy()
-    known.deduce_all_facts(tuple(facts.items()))
-    number._assumptions = known
+    if not number.is_Atom:
+        known = number.default_assumptions.copy()
+        known.deduce_all_facts(tuple(facts.items()))
+        number._assumptions = known
     return number
 
 

@@ -281,7 +281,7 @@ class gelu_tanh(Activation):
     @staticmethod
     def parts(z: Any, *_: Any) -> Parts:
         inner = sqrt(2 / pi) * (z + Rational(8943, 200000) * z**3)
-        return ((-oo, z * (1 + told(tanh(inner, evaluate=False), real=True)) / 2),)
+        return ((-oo, z * (1 + told(tanh(inner, evaluate=not z.is_Symbol), real=True)) / 2),)
 
 
 class mish(Activation):
