@@ -1,0 +1,1 @@
+"""The judges: proofs of steps, finite models, audits, experiments, and claims in documents."""

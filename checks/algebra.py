@@ -142,10 +142,20 @@ def sign_known(e: Expr) -> int:
 
 
 def prove_requirement(step: Step, arrays: Arrays) -> Finding:
-    """A requirement or choice is no consequence; only its form is looked at."""
-    if step.before.rhs in (step.after.lhs, step.after.rhs):
+    """A requirement is no consequence; only its form is looked at."""
+    if step.after.lhs == step.before.rhs:
         return Proof.PROVED, "a requirement on the value found"
     return Proof.REFUTED, "the requirement is not about the value that was found"
+
+
+def prove_choice(step: Step, arrays: Arrays) -> Finding:
+    """A name is given to the value that was found, and to nothing but it."""
+    name = step.after.lhs
+    if not isinstance(name, Symbol | Term):
+        return Proof.REFUTED, f"{name} is no name"
+    if step.after.rhs == step.before.rhs:
+        return Proof.PROVED, f"{name} names the value found"
+    return Proof.REFUTED, "what is named is not the value that was found"
 
 
 def prove_solution(step: Step, arrays: Arrays) -> Finding:

@@ -8,9 +8,9 @@ from varlaw.symbolic.derivation import Derivation, derive
 from varlaw.symbolic.sequences import Named, named
 from varlaw.symbolic.terms import Expectation, Sum, Variance
 
-d = dimensions("d")
+b, d = dimensions("b d")
 i = indices("i")
-rho = positive("rho")
+c, rho = positive("c rho")
 ONE = Integer(1)
 PAIRS = (
     "unfold unfold expand linearity constants independence coincidence independence identical count"
@@ -79,6 +79,42 @@ def attention_correlated() -> Derivation:
 )
 def attention_mup() -> Derivation:
     return derive(Expectation(correlated(d) ** 2)).by(PAIRS).by("algebra")
+
+
+@law(
+    name="attention-mup-scale",
+    family="attention",
+    title="muP's attention scale is sqrt(b)/d: 8/d if heads of width b = 64 are to start as usual",
+    regime="at initialisation, exactly at finite width; q and k uncorrelated and of variance 1",
+    sources=("yang2022",),
+    rests_on=("attention-mup",),
+    usual=("q: independent entries", "q: Gaussian", "k: Gaussian"),
+    symbols=("b: the width of a head of the base model", "c: the factor of q.k/d"),
+    note="At the width b it is 1/sqrt(d) exactly; at another width the variance is b/d.",
+    pitfalls=(
+        (
+            "muP scales logits by 1/d",
+            "by a constant over d: with 1/d alone a small model would start with logits near 0",
+            "d = 64: 8/64 = 1/sqrt(64) = 0.125; with 1/64 the variance is 1/64",
+        ),
+        (
+            "8 is a tuned constant",
+            "it is the root of the base model's head width",
+            "sqrt(64) = 8; with heads of 128 it is 11.31",
+        ),
+    ),
+)
+def attention_mup_scale() -> Derivation:
+    q = random_array("q", mean=0, variance=1, independent=False)
+    k = random_array("k", mean=0, variance=1)
+    return (
+        derive(Variance(named("a", c * Sum(q[i] * k[i], (i, 1, b)) / b)))
+        .by("moments unfold expand linearity constants independence")
+        .by("kronecker", array="k")
+        .by("collapse identical count")
+        .by("require", equals=ONE, because="heads of the base width b start with variance 1")
+        .by("solve", unknown=c)
+    )
 
 
 @law(

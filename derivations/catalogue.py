@@ -299,6 +299,7 @@ def known(name: str) -> Entry:
 def find(name: str) -> Law:
     """The law called `name`. Raises UnknownLaw, with the nearest name."""
     known(name)
-    (home,) = (module for module, entry in _decorated() if entry.name == name)
-    import_module(f"{PACKAGE}.{home}")
+    if name not in _LAWS:
+        home = next(module for module, entry in _decorated() if entry.name == name)
+        import_module(f"{PACKAGE}.{home}")
     return _LAWS[name]

@@ -4,12 +4,13 @@ from sympy import Expr, Integer, Rational, log, sqrt
 
 from varlaw.derivations.catalogue import law
 from varlaw.derivations.head import K, d, head_logits, k, s2, total
-from varlaw.symbolic.declarations import indices
+from varlaw.symbolic.declarations import indices, positive, random_variable
 from varlaw.symbolic.derivation import Derivation, derive
 from varlaw.symbolic.sequences import named
-from varlaw.symbolic.terms import Delta, Expectation, Sum
+from varlaw.symbolic.terms import Delta, Expectation, Slope, Sum
 
 y = indices("y")
+v = positive("v")
 
 
 def logits_of(width: int, variance: Expr) -> Expr:
@@ -130,3 +131,26 @@ def loss_gradient() -> Derivation:
         .by("unfold algebra constants collapse count")
         .by("algebra", form="factor")
     )
+
+
+@law(
+    name="mse-gradient",
+    family="head",
+    title="Squared error of outputs and targets of variance v: the gradient has second moment 8 v",
+    regime="exactly, before the first step; outputs uncorrelated with the targets",
+    sources=("blake2023",),
+    usual=("y: Gaussian", "t: Gaussian", "t: zero mean"),
+    symbols=("y: an output", "t: its target", "v: the variance of each"),
+    pitfalls=(
+        (
+            "targets of variance 1 make the gradient of the squared error one of size 1",
+            "the slope 2 and the variances of both enter",
+            "root mean square sqrt(8) = 2.828, which unit scaling divides by",
+        ),
+    ),
+)
+def mse_gradient() -> Derivation:
+    t = random_variable("t", second_moment=v)
+    y = random_variable("y", mean=0, variance=v, uncorrelated_with=[t.array])
+    gradient = Slope((y - t) ** 2, y)
+    return derive(Expectation(gradient**2)).by("chain-rule expand linearity uncorrelated identical")

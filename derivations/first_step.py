@@ -112,11 +112,16 @@ def deepnorm_ratio() -> Derivation:
     )
 
 
-def sub_layers() -> Derivation:
-    """beta for m sub-layers (alpha x + v w x)/alpha that together move as one layer does."""
+def sub_layer() -> tuple[Expr, Entry, Entry]:
+    """The output (alpha x + v w x)/alpha of a sub-layer with its two weights, of std beta."""
     x = random_variable("x", second_moment=q)
     v, w = (random_variable(name, mean=0, second_moment=beta**2) for name in "vw")
-    y = named("y", (alpha * x + v * w * x) / alpha)
+    return named("y", (alpha * x + v * w * x) / alpha), v, w
+
+
+def sub_layers() -> Derivation:
+    """beta for m sub-layers (alpha x + v w x)/alpha that together move as one layer does."""
+    y, v, w = sub_layer()
     return (
         derive(Sum(parameters(y, v, w), (r, 1, m)))
         .by("chain-rule constants independence identical count")

@@ -44,6 +44,14 @@ def loss(f: Callable[[Symbol], Expr]) -> Named:
     regime="exact without epsilon; LayerNorm likewise, since centring is linear",
     sources=("ba2016", "zhang2019rms"),
     symbols=("z: the pre-activations of a layer", "c: the scale of its weights"),
+    pitfalls=(
+        (
+            "normalisation corrects the scale by itself, so that the initialisation hardly matters",
+            "it takes off the scale of what it normalises; branches beside the stream, the weight "
+            "of the identity path, gradients and the first loss keep that of the weights",
+            "BERT: x_0 keeps 0.466 to 0.649 with std 0.01759, 2^-12 with branches of variance 1",
+        ),
+    ),
 )
 def norm_scale_invariance() -> Derivation:
     z = entries("z")

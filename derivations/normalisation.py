@@ -85,6 +85,11 @@ def norm_moment() -> Derivation:
             "by the root mean square; after ReLU the two differ",
             "the std is 0.82565 of the root mean square after ReLU",
         ),
+        (
+            "RMSNorm is L2 normalisation",
+            "it is sqrt(d) times as large: x sqrt(d)/|x| without epsilon",
+            "length sqrt(768) = 27.7 at d = 768, not 1",
+        ),
     ),
 )
 def rms_norm_moment() -> Derivation:

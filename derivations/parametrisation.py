@@ -35,6 +35,11 @@ def layer(name: str, weight: str, scale: Expr) -> tuple[Named, Entry]:
             "the functions at initialisation are; for the same training the rates must differ",
             "SGD at eta is standard SGD at eta/m, Adam at eta is standard Adam at eta/sqrt(m)",
         ),
+        (
+            "equalised learning rates (scaling by He's constant at run time) change the rate alone",
+            "they are this parametrisation with the gain sqrt(2): He's law at the start",
+            "sqrt(2/m) times weights of variance 1: variance 2/m",
+        ),
     ),
 )
 def ntk_forward() -> Derivation:

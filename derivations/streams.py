@@ -4,7 +4,7 @@ from sympy import Integer, Rational, sqrt
 
 from varlaw.derivations.branches import residual_he_branch
 from varlaw.derivations.catalogue import law
-from varlaw.derivations.first_step import parameters, sub_layers
+from varlaw.derivations.first_step import deepnorm, parameters, sub_layers
 from varlaw.derivations.forward import lecun, m, q
 from varlaw.derivations.residual import l, pre_norm_growth, s2, stream, t
 from varlaw.derivations.scaling import residual_scaling, scaled_stream
@@ -143,7 +143,7 @@ def deepnorm_identity_weight() -> Derivation:
         .by("equal", to=c, because="the weight c of x_0 behind l sub-layers")
         .by(
             "substitute",
-            values={s2: 1 / (8 * N), alpha: (2 * N) ** Rational(1, 4), l: 2 * N},
+            values={s2: deepnorm.derivation.end**4, alpha: (2 * N) ** Rational(1, 4), l: 2 * N},
             because="s2 = beta^4 = 1/(8 N) and alpha = (2 N)^(1/4) (deepnorm), 2 N sub-layers",
         )
     )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from varlaw.checks.claims.findings import Findings, Link, Note, Spot
+from varlaw.columns import columns, printable
 from varlaw.evidence import plural
 
 if TYPE_CHECKING:
@@ -118,13 +119,13 @@ def _underlined(spot: Spot) -> tuple[str, str]:
     start = spot.column - 1
     end = spot.end_column - 1 if spot.end_line == spot.line else len(spot.shown)
     first = max(start - BEFORE, 0) if len(spot.shown) > 90 else 0
-    shown = spot.shown[first : first + 90].replace("\t", " ")
+    shown = printable(spot.shown[first : first + 90])
     if first:
         shown = "..." + shown[3:]
     if first + 90 < len(spot.shown):
         shown = shown[:-3] + "..."
-    length = max(min(end, first + len(shown)) - start, 1)
-    return shown, " " * (start - first) + "^" * length
+    before, below = shown[: start - first], shown[start - first : end - first]
+    return shown, " " * columns(before) + "^" * max(columns(below), 1)
 
 
 def explanations(path: str, found: "Sequence[Explanation]", colour: bool = False) -> str:

@@ -22,6 +22,7 @@ from varlaw.symbolic.blocks.repeat import Repeat
 from varlaw.symbolic.blocks.residual import Gate, Parallel, Residual
 from varlaw.symbolic.blocks.shift import Shift
 from varlaw.symbolic.blocks.state import ONE, BlockError
+from varlaw.symbolic.blocks.vision import ClassToken, Places
 from varlaw.symbolic.blocks.walk import has_parts
 from varlaw.symbolic.blocks.weights import in_layer
 from varlaw.symbolic.language_text import typed
@@ -112,6 +113,7 @@ class _Writer:
     lines: list[str] = field(default_factory=list)
     names: dict[str, str] = field(default_factory=dict)
     sizes: set[str] = field(default_factory=set)
+    shared: dict[Attention, str] = field(default_factory=dict)
     depth: int = 0
     width: Expr | None = None
 
@@ -158,11 +160,13 @@ class _Writer:
         self.scaled(path, "scale", block.scale)
         self.width = block.width
 
-    @add.register
-    def _(self, block: Shift, path: str) -> None:
+    @add.register(Shift)
+    @add.register(ClassToken)
+    @add.register(Places)
+    def _(self, block: Shift | ClassToken | Places, path: str) -> None:
         if self.width is None:
             raise BlockError("code for a shift needs a layer before it, to know the width")
-        rows = Symbol("positions", positive=True)
+        rows = ONE if isinstance(block, ClassToken) else Symbol("positions", positive=True)
         self.array(_joined(path, "weight"), block.var, rows, self.width)
 
     @add.register
@@ -179,6 +183,8 @@ class _Writer:
             self.matrix(_joined(path, name), getattr(block, name), fan_in, fan_out)
             if (bias := getattr(block, f"{name}_bias")) != 0:
                 self.array(_joined(path, f"{name}_bias"), bias, fan_out)
+        if block.relative != 0:
+            self.shared[block] = re.sub(r"\{\w+\}\.?", "", _joined(path, "distance_bias"))
         self.width = width
 
     @add.register
@@ -206,6 +212,12 @@ class _Writer:
         self.depth -= 1
         if len(self.lines) == before + 1:
             del self.lines[before]
+
+    def biases(self) -> None:
+        """Biases by distance, which all layers of one attention share."""
+        for block, name in self.shared.items():
+            rows = block.buckets or Symbol("distances", positive=True)
+            self.array(name, block.relative, rows, block.heads)
 
     def scaled(self, path: str, name: str, scale: Expr) -> None:
         """A multiplier, unless it is 1."""
@@ -275,6 +287,7 @@ def initialisation(block: Block, library: str) -> str:
     """
     writer = _Writer(LIBRARIES[library])
     writer.add(block, "")
+    writer.biases()
     if not any("normal(" in line for line in writer.lines):
         raise BlockError("there are no weights to draw")
     kinds = {name: "int" if name in writer.sizes else "float" for name in writer.names.values()}

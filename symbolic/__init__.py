@@ -1,0 +1,1 @@
+"""The mathematics: expressions of random arrays, rules, Gaussian moments, blocks, printers."""

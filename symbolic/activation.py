@@ -1,6 +1,7 @@
 """What an activation is: a function of one pre-activation, given in parts."""
 
 from collections.abc import Mapping
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
@@ -39,7 +40,7 @@ class Activation(Function):
     @property
     def written_out(self) -> Parts:
         """The parts at this function's own arguments."""
-        return self.parts(*self.args, *self.defaults[len(self.args) - 1 :])
+        return _written_out(self)
 
     @property
     def kinks(self) -> tuple[Expr, ...]:
@@ -61,6 +62,8 @@ class Activation(Function):
 
     def jumps(self, order: int = 0) -> tuple[Expr, ...]:
         """Where the derivative of that order jumps, or is not known not to; 0: the function."""
+        if len(self.written_out) == 1:
+            return ()
         z = Dummy("z", real=True)
         parts = self.parts(z, *self.args[1:], *self.defaults[len(self.args) - 1 :])
         gaps = [
@@ -78,6 +81,11 @@ class Activation(Function):
             return self
         z, (_, below), (_, above) = self.args[0], *parts
         return below * indicator(z, "<") + above * indicator(z, ">")
+
+
+@lru_cache(maxsize=256)
+def _written_out(node: Activation) -> Parts:
+    return node.parts(*node.args, *node.defaults[len(node.args) - 1 :])
 
 
 KINKED = (Activation, Abs, Max, Min, Heaviside, sign, Indicator)  # what may have kinks or jumps

@@ -1,13 +1,27 @@
 """The table of activations, with what is known of each. A row is a class; see `Activation`."""
 
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
-from sympy import Expr, Integer, Rational, erf, exp, log, oo, pi, sqrt, tanh
+from sympy import Expr, Integer, Pow, Rational, erf, exp, log, oo, pi, sqrt, tanh
 
 from varlaw.symbolic import activations_elementary  # noqa: F401 - its rows join the table
+from varlaw.symbolic.abbreviations import Abbreviation, told
 from varlaw.symbolic.activation import Activation, Parts
 from varlaw.symbolic.names import suggestion
+from varlaw.symbolic.slopes import raised
+
+MINUS = Integer(-1)
+
+
+def _wave(u: Any) -> Expr:
+    """e^u for a real u."""
+    return told(exp(u), positive=True) if u.is_real else exp(u)
+
+
+def _logistic(u: Any) -> Expr:
+    """1/(1 + e^-u)."""
+    return raised(1 + _wave(-u), MINUS)
 
 
 class UnknownActivation(LookupError):
@@ -174,17 +188,22 @@ class selu(Activation):
 
     @staticmethod
     def parts(z: Any, *_: Any) -> Parts:
-        alpha, scale = selu_constants()
-        return (-oo, scale * alpha * (exp(z) - 1)), (Integer(0), scale * z)
+        return (-oo, SELU_LAMBDA * SELU_ALPHA * (exp(z) - 1)), (Integer(0), SELU_LAMBDA * z)
 
 
-@lru_cache(maxsize=1)
+@cache
 def selu_constants() -> tuple[Expr, Expr]:
     """SELU's alpha = 1.67326... and lambda = 1.05070... in closed form."""
-    tail, far = (1 - erf(1 / sqrt(2))) / 2, (1 - erf(sqrt(2))) / 2  # Phi(-1), Phi(-2)
-    alpha = 1 / sqrt(2 * pi) / (Rational(1, 2) - exp(Rational(1, 2)) * tail)
-    below = exp(2) * far - 2 * exp(Rational(1, 2)) * tail + Rational(1, 2)
-    return alpha, 1 / sqrt(Rational(1, 2) + alpha**2 * below)
+    half, root = Rational(1, 2), exp(Rational(1, 2))
+    above, far = (erf(1 / sqrt(2)) - 1) / 2, (1 - erf(sqrt(2))) / 2  # -Phi(-1), Phi(-2)
+    alpha = raised(half + told(root * above, negative=True), MINUS) / sqrt(2 * pi)
+    below = exp(2) * far + 2 * root * above + half
+    second = told(2 * alpha**2 * below, positive=True)
+    return alpha, sqrt(2) * Pow(1 + second, -half, evaluate=False)
+
+
+SELU_ALPHA = Abbreviation("alpha", lambda: selu_constants()[0])
+SELU_LAMBDA = Abbreviation("lambda", lambda: selu_constants()[1])
 
 
 class softplus(Activation):
@@ -195,7 +214,7 @@ class softplus(Activation):
 
     @staticmethod
     def parts(z: Any, *_: Any) -> Parts:
-        return ((-oo, log(1 + exp(z))),)
+        return ((-oo, log(1 + _wave(z))),)
 
 
 class softsign(Activation):
@@ -206,7 +225,7 @@ class softsign(Activation):
 
     @staticmethod
     def parts(z: Any, *_: Any) -> Parts:
-        return (-oo, z / (1 - z)), (Integer(0), z / (1 + z))
+        return (-oo, z * raised(1 - z, MINUS)), (Integer(0), z * raised(1 + z, MINUS))
 
 
 class sigmoid(Activation):
@@ -217,7 +236,7 @@ class sigmoid(Activation):
 
     @staticmethod
     def parts(z: Any, *_: Any) -> Parts:
-        return ((-oo, 1 / (1 + exp(-z))),)
+        return ((-oo, _logistic(z)),)
 
 
 class silu(Activation):
@@ -228,7 +247,7 @@ class silu(Activation):
 
     @staticmethod
     def parts(z: Any, beta: Any = Integer(1), *_: Any) -> Parts:
-        return ((-oo, z / (1 + exp(-beta * z))),)
+        return ((-oo, z * _logistic(beta * z)),)
 
 
 class quick_gelu(Activation):
@@ -239,7 +258,7 @@ class quick_gelu(Activation):
 
     @staticmethod
     def parts(z: Any, *_: Any) -> Parts:
-        return ((-oo, z / (1 + exp(-Rational(851, 500) * z))),)
+        return ((-oo, z * _logistic(Rational(851, 500) * z)),)
 
 
 class gelu(Activation):
@@ -250,7 +269,7 @@ class gelu(Activation):
 
     @staticmethod
     def parts(z: Any, *_: Any) -> Parts:
-        return ((-oo, z * (1 + erf(z / sqrt(2))) / 2),)
+        return ((-oo, z * (1 + told(erf(z / sqrt(2)), real=True)) / 2),)
 
 
 class gelu_tanh(Activation):
@@ -261,7 +280,8 @@ class gelu_tanh(Activation):
 
     @staticmethod
     def parts(z: Any, *_: Any) -> Parts:
-        return ((-oo, z * (1 + tanh(sqrt(2 / pi) * (z + Rational(8943, 200000) * z**3))) / 2),)
+        inner = sqrt(2 / pi) * (z + Rational(8943, 200000) * z**3)
+        return ((-oo, z * (1 + told(tanh(inner, evaluate=False), real=True)) / 2),)
 
 
 class mish(Activation):
@@ -272,7 +292,7 @@ class mish(Activation):
 
     @staticmethod
     def parts(z: Any, *_: Any) -> Parts:
-        return ((-oo, z * (1 - 2 / ((1 + exp(z)) ** 2 + 1))),)
+        return ((-oo, z * (1 - 2 * raised(raised(1 + _wave(z), Integer(2)) + 1, MINUS))),)
 
 
 class bump(Activation):

@@ -23,7 +23,7 @@ from typing import Any, TypeAlias
 
 from lark import Lark, Token, Tree
 from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedToken
-from sympy import Dummy, Expr, Symbol
+from sympy import Dummy, Expr, Integer, Symbol
 
 from varlaw.symbolic.language_builder import CONSTANTS, Builder, meaning, shown
 from varlaw.symbolic.language_limits import MAX_CHARACTERS, MAX_DEPTH, MAX_DIGITS, ReadingError
@@ -54,6 +54,8 @@ def read(text: Text, *, names: Mapping[str, Expr] | None = None, real: bool = Fa
     if isinstance(text, Expr):
         return text
     source = _source(text)
+    if isinstance(text, int):
+        return Integer(text)
     return Builder(source, _symbols(names, real=real)).expression(_parse(source, "start"))
 
 
@@ -103,6 +105,8 @@ def free_names(text: Text) -> tuple[str, ...]:
     """The names in an expression, in order, without those of functions and constants."""
     if isinstance(text, Expr):
         return tuple(sorted(symbol.name for symbol in text.free_symbols))
+    if isinstance(text, int):
+        return ()
     return _names(_parse(_source(text), "start"))
 
 

@@ -106,7 +106,7 @@ class CalledActivation(Called):
     def _derivative(self, primes: int, *arguments: Expr) -> Expr:
         """The derivative of each part, where the part holds."""
         z, *parameters = arguments
-        t = Dummy("t", real=True)
+        t = z if z.is_Symbol else Dummy("t", real=True)
         parts = self.kind.parts(t, *_completed(self.kind, parameters))
         rests = z.has(*KINKED)  # the argument may rest at a start, which belongs to one part
         sides = [Integer(1)]
@@ -114,7 +114,9 @@ class CalledActivation(Called):
             below, above = ("<", ">=") if position in self.kind.from_above else ("<=", ">")
             sides[-1] *= holds(z - start, below if rests else "<")
             sides.append(holds(z - start, above if rests else ">"))
-        slopes = [slope(value, t, primes).xreplace({t: z}) for _, value in parts]
+        slopes = [slope(value, t, primes) for _, value in parts]
+        if t != z:
+            slopes = [value.xreplace({t: z}) for value in slopes]
         return Add(*(part * side for part, side in zip(slopes, sides, strict=True)))
 
 
@@ -157,9 +159,9 @@ def holds(difference: Expr, sign: str) -> Expr:
 
 def _maker(kind: type[Activation]) -> Callable[..., Expr]:
     def make(z: Expr, *given: Expr) -> Expr:
-        parameters = _completed(kind, given)
-        _ordered(kind(z, *parameters))
-        return at_number(kind(z, *parameters))
+        made = kind(z, *_completed(kind, given))
+        _ordered(made)
+        return at_number(made)
 
     return make
 
@@ -202,7 +204,7 @@ def _exponential(value: Expr) -> Expr:
 
 def _bivariate(h: Expr, k: Expr, rho: Expr) -> Expr:
     """P(X < h, Y < k) of standard normal variables with correlation rho."""
-    from varlaw.symbolic.gaussian.closed import phi2
+    from varlaw.symbolic.gaussian.probabilities import phi2
 
     return phi2(h, k, rho)
 

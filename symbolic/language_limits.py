@@ -2,6 +2,8 @@
 
 from sympy import E, Expr, I, Integer, Pow, Rational, nan, oo, zoo
 
+from varlaw.symbolic.slopes import raised
+
 MAX_CHARACTERS = 10_000
 MAX_NAME = 60
 MAX_DEPTH = 60
@@ -37,7 +39,7 @@ def power(base: Expr, exponent: Expr) -> Expr:
         if base.is_negative:
             raise ReadingError(f"a power of the negative number {base} with the open {exponent}")
         return Pow(base, exponent, evaluate=False)
-    return real(base**exponent)
+    return real(raised(base, exponent))
 
 
 def real(value: Expr) -> Expr:

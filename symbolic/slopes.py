@@ -3,7 +3,7 @@
 SymPy's `diff` gives the same, but asks of each part whether it is zero, which takes it far longer.
 """
 
-from sympy import Add, Expr, Function, Integer, Mul, Pow, Symbol
+from sympy import Add, Expr, Function, Integer, Mul, Pow, Symbol, exp, tanh
 
 
 def slope(f: Expr, x: Symbol, order: int = 1) -> Expr:
@@ -16,6 +16,12 @@ def slope(f: Expr, x: Symbol, order: int = 1) -> Expr:
     for _ in range(order):
         f = _slope(f, x)
     return f
+
+
+def raised(base: Expr, exponent: Expr) -> Expr:
+    """A power; SymPy would ask each term of a sum whether it is infinite, which takes it long."""
+    plain = isinstance(base, Add) and exponent.is_Integer and exponent not in (0, 1)
+    return Pow(base, exponent, evaluate=not plain or base.is_number)
 
 
 def _slope(f: Expr, x: Symbol) -> Expr:
@@ -35,7 +41,11 @@ def _slope(f: Expr, x: Symbol) -> Expr:
                 )
             )
         case Pow() if x not in f.exp.free_symbols:
-            return f.exp * Pow(f.base, f.exp - 1) * _slope(f.base, x)
+            return f.exp * raised(f.base, f.exp - 1) * _slope(f.base, x)
+        case exp():
+            return f * _slope(f.args[0], x)
+        case tanh():
+            return (1 - f**2) * _slope(f.args[0], x)
         case Function() if len(f.args) == 1:
             return f.fdiff(1) * _slope(f.args[0], x)
     return f.diff(x)

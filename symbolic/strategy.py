@@ -58,7 +58,7 @@ def normal_form(start: Expr) -> Derivation:
             chain = chain.by_if(name)
         if chain.end == before or not chain.end.has(Expectation):
             break
-    for left in chain.end.atoms(Expectation):
+    for left in sorted(chain.end.atoms(Expectation), key=str):
         _settled(left)
     return chain.by_if("algebra")
 

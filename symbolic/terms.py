@@ -52,6 +52,10 @@ class IndexSum(Expr):
     def _eval_is_real(self) -> bool | None:
         return self.summand.is_real
 
+    def _eval_is_positive(self) -> bool | None:
+        filled = all(len(r.indices) == 1 and r.size().is_positive for r in self.ranges)
+        return True if filled and self.summand.is_positive else None
+
     def renamed(self, names: Mapping[Basic, Basic]) -> "IndexSum":
         """The same sum with its bound indices renamed."""
         ranges = (r.renamed(names) for r in self.ranges)

@@ -8,7 +8,7 @@ import ast
 import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 
 import pytest
@@ -45,6 +45,7 @@ Problems = Iterator[tuple[int, str]]  # line, what is wrong there
 Rule = Callable[[Source], Problems]
 
 
+@cache
 def sources() -> list[Source]:
     return [
         Source(folder, str(path.relative_to(ROOT)), path.read_text(encoding="utf-8"))

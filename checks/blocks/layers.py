@@ -4,10 +4,12 @@ import numpy as np
 
 from varlaw.checks.blocks.running import Batch, Draw, number, run, whole
 from varlaw.symbolic.blocks.activation import Activation
+from varlaw.symbolic.blocks.cross import Targets
 from varlaw.symbolic.blocks.linear import Dropout, Embedding, Linear
 from varlaw.symbolic.blocks.norm import BatchNorm, LayerNorm, RMSNorm
 from varlaw.symbolic.blocks.shift import Shift
 from varlaw.symbolic.blocks.softmax import Softmax
+from varlaw.symbolic.blocks.vision import ClassToken, FirstToken, Places
 from varlaw.symbolic.gaussian.arrays import on_arrays
 
 
@@ -20,6 +22,28 @@ def _(block: Linear, x: Batch, draw: Draw) -> Batch:
 @run.register
 def _(block: Embedding, x: Batch, draw: Draw) -> Batch:
     return number(block.scale) * draw.weights(block.var, len(x), whole(block.width))
+
+
+@run.register
+def _(block: Targets, x: Batch, draw: Draw) -> Batch:
+    draw.memory = x
+    rows = draw.weights(block.var, whole(block.tokens), whole(block.width))
+    return number(block.scale) * rows
+
+
+@run.register
+def _(block: ClassToken, x: Batch, draw: Draw) -> Batch:
+    return np.concatenate([draw.weights(block.var, 1, x.shape[-1]), x])
+
+
+@run.register
+def _(block: Places, x: Batch, draw: Draw) -> Batch:
+    return np.asarray(x + draw.weights(block.var, *x.shape))
+
+
+@run.register
+def _(block: FirstToken, x: Batch, draw: Draw) -> Batch:
+    return x[:1]
 
 
 @run.register

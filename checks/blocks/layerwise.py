@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from sympy import Expr
 
-from varlaw.checks.blocks.attention import heads
-from varlaw.checks.blocks.measuring import Measured
+from varlaw.checks.blocks.attention import biases, heads
+from varlaw.checks.blocks.measuring import Measured, inputs
 from varlaw.checks.blocks.running import Batch, Draw, number, run
 from varlaw.symbolic.blocks.attention import Attention
 from varlaw.symbolic.blocks.block import Block
@@ -19,6 +19,7 @@ from varlaw.symbolic.blocks.layerwise import Layer, attention_in, layers, tokens
 from varlaw.symbolic.blocks.linear import Embedding
 from varlaw.symbolic.blocks.residual import Residual
 from varlaw.symbolic.blocks.state import BlockError, State
+from varlaw.symbolic.blocks.vision import Patches
 
 NETWORKS = 4
 CHANGE = 3e-3  # relative to the root mean square
@@ -46,12 +47,25 @@ class Kept(Draw):
 
 
 @dataclass(frozen=True)
+class Flow:
+    """A stream of tokens, and those that its cross attention reads."""
+
+    x: Batch
+    memory: Batch | None = None
+
+    def through(self, block: Block, draw: Kept) -> "Flow":
+        """What a block makes of it, with the weights drawn before."""
+        draw.memory = self.memory
+        return Flow(run(block, self.x, draw.again()), draw.memory)
+
+
+@dataclass(frozen=True)
 class MeasuredLayer:
     """What was predicted of a layer, and what was found; None where there is nothing to find."""
 
     name: str
     second_moment: Measured
-    product: Measured
+    product: Measured | None
     branch: Measured | None
     logits: Measured | None
     gradient: Measured | None
@@ -62,13 +76,14 @@ def measure_layers(
 ) -> list[MeasuredLayer]:
     """The layers of networks with fresh weights beside their prediction; `gradients` cost most.
 
-    The first block makes the tokens, as an embedding does. Raises BlockError where it does not.
+    The first block makes the tokens, as an embedding does, or takes the patches of an image, which
+    are Gaussian. Raises BlockError where it does not.
     """
     claimed = layers(block, state)
-    if not isinstance(next(units(block))[1], Embedding):
-        raise BlockError("measured layers start with an embedding, which makes the tokens")
+    if not isinstance(next(units(block))[1], Embedding | Patches):
+        raise BlockError("measured layers start with an embedding or patches, which make tokens")
     streams = np.random.SeedSequence(seed).spawn(networks)
-    runs = [list(_run(block, stream, gradients)) for stream in streams]
+    runs = [list(_run(block, state, stream, gradients)) for stream in streams]
     return [_beside(layer, [found[n] for found in runs]) for n, layer in enumerate(claimed)]
 
 
@@ -80,47 +95,57 @@ def _beside(claim: Layer, found: list[dict[str, float]]) -> MeasuredLayer:
         error = float(values.std(ddof=1)) / np.sqrt(len(values)) if len(values) > 1 else np.nan
         return Measured(claimed, float(values.mean()), float(error), len(values))
 
-    square, product = one("second_moment"), one("product")
-    assert square is not None and product is not None
-    return MeasuredLayer(claim.name, square, product, one("branch"), one("logits"), one("gradient"))
+    square = one("second_moment")
+    assert square is not None
+    return MeasuredLayer(
+        claim.name, square, one("product"), one("branch"), one("logits"), one("gradient")
+    )
 
 
 def _run(
-    block: Block, stream: np.random.SeedSequence, gradients: bool
+    block: Block, state: State, stream: np.random.SeedSequence, gradients: bool
 ) -> Iterator[dict[str, float]]:
     """What is found behind each unit of one network."""
     several = [unit for _, unit in units(block)]
     seeds = [np.random.default_rng(seed) for seed in stream.spawn(len(several) + 1)]
-    x: Batch = np.zeros((tokens_of(block), 1), np.float32)
+    if isinstance(several[0], Embedding):
+        flow = Flow(np.zeros((tokens_of(block), 1), np.float32))
+    else:
+        flow = Flow(inputs(block, state, 1, seeds[0]).astype(np.float32))
     found: list[dict[str, float]] = []
-    changed: list[tuple[float, Batch]] = []
+    changed: list[tuple[float, Flow]] = []
+    shared: dict[Block, Batch] = {}
     for unit, rng in zip(several, seeds[1:], strict=True):
-        draw, one = Kept(rng), dict[str, float]()
+        draw, one = Kept(rng, memory=flow.memory, shared=shared), dict[str, float]()
         if (inner := attention_in(unit)) is not None:
             attention, before = inner
-            one["logits"] = _logits(attention, run(before, x, draw), draw)
+            one["logits"] = _logits(attention, run(before, flow.x, draw), draw)
         if isinstance(unit, Residual):
-            one["branch"] = float((run(unit.branch, x, draw.again()) ** 2).mean())
-        x, changed = (
-            run(unit, x, draw.again()),
-            [(size, run(unit, y, draw.again())) for size, y in changed],
+            one["branch"] = float((run(unit.branch, flow.x, draw.again()) ** 2).mean())
+        flow, changed = (
+            flow.through(unit, draw),
+            [(size, other.through(unit, draw)) for size, other in changed],
         )
-        one["second_moment"] = float((x.astype(float) ** 2).mean())
-        one["product"] = _pairs(x)
+        one["second_moment"] = float((flow.x.astype(float) ** 2).mean())
+        one["product"] = _pairs(flow.x)
         found.append(one)
         if gradients:
             size = CHANGE * np.sqrt(one["second_moment"])
-            step = seeds[0].standard_normal(x.shape, dtype=np.float32)
-            changed.append((size**2 * x.size, x + np.float32(size) * step))
-    for one, (scale, y) in zip(found, changed, strict=False):
-        one["gradient"] = float(((y - x).astype(float) ** 2).sum()) / scale
+            step = seeds[0].standard_normal(flow.x.shape, dtype=np.float32)
+            other = Flow(flow.x + np.float32(size) * step, flow.memory)
+            changed.append((size**2 * flow.x.size, other))
+    for one, (scale, other) in zip(found, changed, strict=False):
+        one["gradient"] = float(((other.x - flow.x).astype(float) ** 2).sum()) / scale
     yield from found
 
 
 def _logits(attention: Attention, x: Batch, draw: Draw) -> float:
-    """The mean square of logits, masked ones included."""
+    """The mean square of logits, masked ones included; without what falls with distance."""
     q, k, _ = heads(attention, x, draw)
-    return float(((q @ k.transpose(0, 2, 1)).astype(float) ** 2).mean())
+    logits = q @ k.transpose(0, 2, 1)
+    if attention.relative != 0:
+        logits = logits + biases(attention, len(x), draw)
+    return float((logits.astype(float) ** 2).mean())
 
 
 def _pairs(x: Batch) -> float:

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Any
 
 import numpy as np
@@ -12,11 +13,13 @@ from varlaw.checks.blocks.running import Batch, Draw, children, number, parts, r
 from varlaw.symbolic.blocks.attention import Attention
 from varlaw.symbolic.blocks.block import Block
 from varlaw.symbolic.blocks.convolution import Conv
+from varlaw.symbolic.blocks.cross import Targets
 from varlaw.symbolic.blocks.experts import Experts
 from varlaw.symbolic.blocks.linear import Embedding, Linear
 from varlaw.symbolic.blocks.norm import BatchNorm
 from varlaw.symbolic.blocks.repeat import Repeat
 from varlaw.symbolic.blocks.state import ONE, BlockError, Gradient, Regime, State
+from varlaw.symbolic.blocks.vision import Patches
 
 WORK = 5e7  # weights drawn for one measurement
 REPLICATES = (16, 4000)
@@ -158,8 +161,9 @@ def inputs(block: Block, state: State, least: int, rng: np.random.Generator) -> 
 
 def _sizes(block: Block) -> tuple[int, int, tuple[int, ...]]:
     """The number of features that go in, of tokens or samples, and of positions of an image."""
-    every = list(parts(block))
-    tokens = {whole(part.tokens) for part in every if isinstance(part, Attention)}
+    every = list(takewhile(lambda part: not isinstance(part, Targets), parts(block)))
+    patches = {whole(part.tokens) for part in every if isinstance(part, Patches)}
+    tokens = patches or {whole(part.tokens) for part in every if isinstance(part, Attention)}
     tokens |= {_samples(part) for part in every if type(part) is BatchNorm}
     if len(tokens) > 1:
         raise BlockError("layers of several numbers of tokens or samples")

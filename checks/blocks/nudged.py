@@ -1,6 +1,8 @@
 """Gradients of weights and of inputs, by differences along random directions."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 from sympy import Expr, Integer
@@ -46,18 +48,15 @@ def measure_weights(
     Raises BlockError where names have no values, and for layers whose weights are not covered.
     """
     claims = {
-        f"{one.path} {one.name}".strip(): number(one.second_moment)
+        f"{one.path} {one.name}".strip(): one.second_moment
         for one in weight_gradients(block, state, gradient, Integer(tokens))
     }
-    streams = np.random.SeedSequence(seed).spawn(replicates)
-    found = [_replicate(block, state, gradient, tokens, stream, law) for stream in streams]
-    if {len(one) for one in found} != {len(claims)}:
-        raise BlockError("a block draws weights whose gradients are not covered")
-    columns = zip(*found, strict=True)
-    return {
-        name: measured_from(claimed, values)
-        for (name, claimed), values in zip(claims.items(), columns, strict=True)
-    }
+    return _compared(
+        claims,
+        lambda stream: _of_weights(block, state, gradient, tokens, stream, law),
+        replicates,
+        seed,
+    )
 
 
 def measure_gradients(
@@ -76,16 +75,31 @@ def measure_gradients(
     values.
     """
     passed = block.backward(gradient, state)
-    streams = np.random.SeedSequence(seed).spawn(replicates)
-    found = [_passed(block, state, gradient, tokens, stream, law) for stream in streams]
-    own, shared = zip(*found, strict=True)
+    return _compared(
+        {"second_moment": passed.second_moment, "product": passed.product},
+        lambda stream: _of_inputs(block, state, gradient, tokens, stream, law),
+        replicates,
+        seed,
+    )
+
+
+def _compared(
+    claims: dict[str, Expr],
+    once: Callable[[np.random.SeedSequence], Sequence[float]],
+    replicates: int,
+    seed: int,
+) -> dict[str, Measured]:
+    """Claims beside the means of what is found `once` for each network, in the same order."""
+    found = [once(stream) for stream in np.random.SeedSequence(seed).spawn(replicates)]
+    if {len(one) for one in found} != {len(claims)}:
+        raise BlockError("a block draws weights whose gradients are not covered")
     return {
-        "second_moment": measured_from(number(passed.second_moment), own),
-        "product": measured_from(number(passed.product), shared),
+        name: measured_from(number(claimed), values)
+        for (name, claimed), values in zip(claims.items(), zip(*found, strict=True), strict=True)
     }
 
 
-def _passed(
+def _of_inputs(
     block: Block,
     state: State,
     gradient: Gradient,
@@ -99,18 +113,17 @@ def _passed(
     x = inputs(block, state, tokens, rng)
 
     def along(direction: Batch) -> float:
-        moved = [
-            run(block, x + side * STEP * direction, Draw(np.random.default_rng(weights), law))
-            for side in (1, -1)
-        ]
-        return _squared((moved[0] - moved[1]) / (2 * STEP), gradient)
+        def output(step: float) -> Batch:
+            return run(block, x + step * direction, Draw(np.random.default_rng(weights), law))
+
+        return _squared(output, gradient)
 
     own = along(rng.standard_normal(x.shape))
     together = along(np.broadcast_to(rng.standard_normal(x.shape[1:]), x.shape))
     return own / x.size, (together - own) / (x.size * (len(x) - 1))
 
 
-def _replicate(
+def _of_weights(
     block: Block,
     state: State,
     gradient: Gradient,
@@ -122,19 +135,24 @@ def _replicate(
     first, weights, direction = stream.spawn(3)
     x = inputs(block, state, tokens, np.random.default_rng(first))
 
-    def once(target: int, step: float) -> tuple[Batch, list[int]]:
-        draw = Nudged(np.random.default_rng(weights), law, target, step, direction)
-        return run(block, x, draw), draw.sizes
+    def drawn(target: int, step: float) -> Nudged:
+        rng = np.random.default_rng(weights)
+        return Nudged(rng, law, target=target, step=step, seed=direction)
 
-    found = []
-    for target, size in enumerate(once(0, 0.0)[1]):
-        apart = (once(target, STEP)[0] - once(target, -STEP)[0]) / (2 * STEP)
-        found.append(_squared(apart, gradient) / size)
-    return found
+    def output(target: int, step: float) -> Batch:
+        return run(block, x, drawn(target, step))
+
+    still = drawn(0, 0.0)
+    run(block, x, still)
+    return [
+        _squared(partial(output, target), gradient) / size
+        for target, size in enumerate(still.sizes)
+    ]
 
 
-def _squared(apart: Batch, gradient: Gradient) -> float:
-    """E[(sum of g dy)^2] over gradients g at the output with the moments given."""
+def _squared(output: Callable[[float], Batch], gradient: Gradient) -> float:
+    """E[(sum of g dy)^2] over gradients g with the moments given; dy is the output's slope at 0."""
+    apart = (output(STEP) - output(-STEP)) / (2 * STEP)
     own, shared = number(gradient.second_moment), number(gradient.product)
     flat = apart.reshape(-1, apart.shape[-1])
     return (own - shared) * float((flat**2).sum()) + shared * float((flat.sum(0) ** 2).sum())

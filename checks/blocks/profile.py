@@ -2,19 +2,17 @@
 
 import math
 from dataclasses import dataclass, replace
-from typing import TypeVar
 
 import numpy as np
-from sympy import Expr
 
 from varlaw.checks.blocks.measuring import LARGEST, Simulation, inputs
-from varlaw.checks.blocks.running import Batch, Draw, number, run, whole
+from varlaw.checks.blocks.running import Batch, Draw, number, parts, run, whole
 from varlaw.symbolic.blocks.block import Block, Sequential
+from varlaw.symbolic.blocks.cross import Targets
+from varlaw.symbolic.blocks.layerwise import settled
 from varlaw.symbolic.blocks.repeat import Repeat
 from varlaw.symbolic.blocks.state import ONE, BlockError, Gradient, State
 
-Flow = TypeVar("Flow", State, Gradient)
-PLACES = 20  # digits of a moment, from layer to layer
 MOST = 400  # layers
 WORK = 1e8  # weights drawn for all points
 NETWORKS = (8, 200)
@@ -50,12 +48,12 @@ def profile(block: Block, state: State) -> Profile:
     layers = units(block)
     states = [state]
     for layer in layers:
-        states.append(_settled(layer.forward(states[-1])))
+        states.append(settled(layer.forward(states[-1])))
     forward = tuple(number(one.second_moment) for one in states)
     gradient, back = Gradient(second_moment=ONE), [1.0]
     try:
         for layer, entering in zip(reversed(layers), reversed(states[:-1]), strict=True):
-            gradient = _settled(layer.backward(gradient, entering))
+            gradient = settled(layer.backward(gradient, entering))
             back.append(number(gradient.second_moment))
     except BlockError:
         return Profile(forward, None)
@@ -64,6 +62,8 @@ def profile(block: Block, state: State) -> Profile:
 
 def measured(block: Block, state: State, *, seed: int = 0) -> Profile:
     """The same beside a simulation with fresh Gaussian weights. Raises BlockError as `profile`."""
+    if any(isinstance(part, Targets) for part in parts(block)):
+        raise BlockError("a picture of an encoder with a decoder is not measured: use layers")
     claimed, layers = profile(block, state), units(block)
     cost = Simulation.of(block, state).cost
     if cost > LARGEST:
@@ -132,14 +132,3 @@ def _points(places: "range | list[int]", found: Batch) -> tuple[Point, ...]:
         Point(place, float(mean), float(error))
         for place, mean, error in zip(places, means, errors, strict=True)
     )
-
-
-def _settled(flow: Flow) -> Flow:
-    """Moments as fractions or decimals."""
-    names = ("second_moment", "mean", "product")
-    values = {
-        name: value if value.is_Rational else value.evalf(PLACES)
-        for name in names
-        if isinstance(value := getattr(flow, name, None), Expr) and not value.free_symbols
-    }
-    return flow.become(**values)

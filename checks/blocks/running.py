@@ -5,7 +5,7 @@ A batch has the shape (inputs or tokens, features). Nothing here knows a moment 
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache, singledispatch
 from typing import Any
 
@@ -31,10 +31,15 @@ LAWS: dict[str, Callable[[np.random.Generator, tuple[int, ...]], Batch]] = {
 
 @dataclass
 class Draw:
-    """Where the random numbers of one network come from."""
+    """Where the random numbers of one network come from.
+
+    `memory` is what cross attention reads, `shared` are arrays that layers of one block share.
+    """
 
     rng: np.random.Generator
     law: str = "normal"
+    memory: Batch | None = None
+    shared: dict[Block, Batch] = field(default_factory=dict)
 
     def weights(self, variance: Expr, *shape: int, law: str = "") -> Batch:
         """Weights of mean 0 and a variance, of a law of their own if one is given."""

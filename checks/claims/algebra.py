@@ -7,7 +7,25 @@ from collections.abc import Mapping
 from typing import Any
 
 from flint import ctx
-from sympy import Abs, Add, Dummy, E, Expr, Integer, Max, Min, Mul, Rational, Symbol, pi, sqrt
+from sympy import (
+    Abs,
+    Add,
+    Dummy,
+    E,
+    Expr,
+    Integer,
+    Max,
+    Min,
+    Mul,
+    Rational,
+    Symbol,
+    factorial,
+    floor,
+    gamma,
+    pi,
+    sqrt,
+    zeta,
+)
 
 from varlaw.checks.claims.definitions import bare, free_names
 from varlaw.checks.claims.functions import CONSTANTS, ROUNDED
@@ -20,19 +38,24 @@ from varlaw.symbolic.language_limits import ReadingError, power
 
 SIGN_BITS = 64
 LOGS = ("log", "ln")
+MOST_FACTORS = 40  # of (n + 40)! over n!
 
 
 class Algebra:
     """Builds expressions; `symbols` gives names their SymPy symbols.
 
-    `opens`: activations that are one formula everywhere are written out.
+    `opens`: activations that are one formula everywhere are written out; `gammas`: factorials of
+    names are, as Gamma functions.
     """
 
     opens = True
 
-    def __init__(self, symbols: Mapping[str, Expr], log_base: int | None = None) -> None:
+    def __init__(
+        self, symbols: Mapping[str, Expr], log_base: int | None = None, gammas: bool = False
+    ) -> None:
         self.symbols = symbols
         self.log_base = log_base
+        self.gammas = gammas
         self.hidden: dict[Node, Expr] = {}
 
     def expression(self, node: Node) -> Expr:
@@ -72,6 +95,8 @@ class Algebra:
                 inner, degree = map(self._built, parts)
                 if inner.is_positive and degree.is_Integer and 0 < degree < 64:
                     return inner ** (1 / degree)
+            case Head.FACTORIAL if self.gammas:
+                return self._factorial(node, self._built(parts[0]))
             case Head.ABSOLUTE:
                 return Abs(self._built(parts[0]))
             case Head.TUPLE if len(parts) == 1:
@@ -109,10 +134,27 @@ class Algebra:
         except ReadingError:
             return self._hidden(node)
 
+    def _factorial(self, node: Node, x: Expr) -> Expr:
+        """x! by that of x without its whole number: (n + 1)! = (n + 1) n!."""
+        if x.is_Integer and 0 <= x <= MOST_FACTORS:
+            return factorial(x)
+        more, rest = x.expand().as_coeff_Add()
+        if not rest.free_symbols or not more.is_Rational or abs(more) > MOST_FACTORS:
+            return self._hidden(node)
+        count = int(floor(more))
+        base = rest + (more - count)
+        factors = [base + k for k in range(min(count, 0) + 1, max(count, 0) + 1)]
+        return gamma(base + 1) * Mul(*factors) ** (1 if count > 0 else -1)
+
     def _call(self, node: Node) -> Expr:
         if node.text in self.symbols:
             raise NoValue(f"{node.text} is a name and a function")
         arguments = [self._built(part) for part in node.parts]
+        if node.text == "Gamma" and self.gammas and len(arguments) == 1:
+            return self._factorial(node, arguments[0] - 1)
+        if node.text == "zeta" and len(arguments) == 1:
+            even = arguments[0].is_Integer and arguments[0].is_even and 0 < arguments[0] < 64
+            return zeta(arguments[0]) if even else self._hidden(node)
         if node.text in LOGS:
             log = function_named("log")
             base = arguments[1] if len(arguments) == 2 else None

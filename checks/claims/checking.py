@@ -12,6 +12,7 @@ from varlaw.checks.claims.findings import Findings, Link, Note, Spot
 from varlaw.checks.claims.guarded import warm_up
 from varlaw.checks.claims.language import read_statements
 from varlaw.checks.claims.literals import literal_of
+from varlaw.checks.claims.separators import has_decimal_comma, with_decimal_commas
 from varlaw.checks.claims.verdict import Judgement
 from varlaw.checks.claims.workers import SECONDS, Task, judge
 from varlaw.checks.documents.clock import LATE, Clock
@@ -26,6 +27,7 @@ SHOWN = 500  # characters of a line
 GOES_ON = re.compile(
     r" ?\\?%|[kKMGTB]i?B?(?![A-Za-z])|[ ~-](?:thousand|million|billion|trillion|percent)\b"
 )
+CONDITION = re.compile(r"\b(?:when|whenever|if|because|since|for|unless|case) *\Z", re.IGNORECASE)
 
 Stretch = Callable[[int, int], Spot]  # of two offsets into the text that was read
 
@@ -39,6 +41,7 @@ class Placed:
     text: str
     stretch: Stretch
     goes_on: bool = False  # the last number, outside of the formula: $2/3 = 67$ %
+    condition: bool = False  # behind a word such as "when"
 
     def claims(self, judgements: Sequence[Judgement]) -> list[Judgement]:
         """Those that claim something; of a number that goes on, only what is true anyway."""
@@ -114,6 +117,10 @@ class Reader:
                 self.remark(part)
         if not any(is_density_defined(one.chain) for one in self.chains):
             self.chains = [replace(one, chain=with_densities(one.chain)) for one in self.chains]
+        if any(has_decimal_comma(one.chain, one.text) for one in self.chains):
+            self.chains = [
+                replace(one, chain=with_decimal_commas(one.chain, one.text)) for one in self.chains
+            ]
 
     def findings(self) -> Findings:
         """What was found, without the links."""
@@ -142,10 +149,11 @@ class Reader:
             start = min(error.start, len(span.text))
             self.unread.append(Note(stretch(start, max(error.end, start + 1)), error.reason))
             return
+        condition = CONDITION.search(self.document.text[max(span.start - 12, 0) : span.start])
         for chain in reading.chains:
             last = chain is reading.chains[-1]
             goes_on = last and GOES_ON.match(self.document.text, span.end) is not None
-            read = Placed(chain, self.context, span.text, stretch, goes_on)
+            read = Placed(chain, self.context, span.text, stretch, goes_on, condition is not None)
             self.chains.append(read)
             if (definition := defined(chain)) and literal_of(definition[1]) is not None:
                 self.numbers.add(definition[0])
@@ -251,7 +259,9 @@ def readers_of(
 def task_of(readers: Sequence[Reader], only: frozenset[int] | None = None) -> Task:
     """What is to be judged of a document: all its chains, or only some, counted from 0."""
     read = [one for reader in readers for one in reader.chains]
-    return Task(tuple(one.chain for one in read), tuple(one.context for one in read), only)
+    chains, contexts = tuple(one.chain for one in read), tuple(one.context for one in read)
+    conditions = frozenset(place for place, one in enumerate(read) if one.condition)
+    return Task(chains, contexts, only, conditions=conditions)
 
 
 def _findings(readers: Sequence[Reader], judged: Sequence[Sequence[Judgement]]) -> Findings:

@@ -19,6 +19,7 @@ from varlaw.checks.claims.implications import implied
 from varlaw.checks.claims.literals import literal_of
 from varlaw.checks.claims.numbers import Scope
 from varlaw.checks.claims.questions import answered
+from varlaw.checks.claims.separators import otherwise_right
 from varlaw.checks.claims.symbolic import compound, names_of
 from varlaw.checks.claims.verdict import Judgement
 from varlaw.checks.statistics import Verdict
@@ -36,7 +37,7 @@ NO_CLAIM = {
 }
 ARROWS = ("->", "~")
 IMPLIES = ("=>", "<=>")
-SHAPES = (Head.WORD, Head.TUPLE, Head.NORM, Head.GIVEN, Head.RELATION, Head.LIMIT)
+SHAPES = (Head.WORD, Head.TUPLE, Head.NORM, Head.TRANSPOSE, Head.GIVEN, Head.RELATION, Head.LIMIT)
 CLOSED = (Head.EXPECTATION, Head.NAME, Head.CASES, Head.INDICATOR)
 ELEMENTARY = ("exp", "log", "ln", "sin", "cos", "tan", "sinh", "cosh", "tanh", "erf", "erfc")
 MOST_WAYS = 16
@@ -72,8 +73,7 @@ def _judged(chain: Chain, place: int, context: Context, known: Definitions) -> J
         found = Finding(Verdict.UNDECIDED, reason="nested too deep")
     if found is None:
         return Judgement(left, sign, right, None, reason="a condition on its names")
-    if found.verdict is Verdict.REFUTED and _right_with_decimal_comma(left, sign, right, context):
-        told = "the comma sets thousands apart here; as a decimal comma it would be right"
+    if found.verdict is Verdict.REFUTED and (told := otherwise_right(left, sign, right, context)):
         found = Finding(Verdict.UNDECIDED, found.value, told)
     if found.verdict is not Verdict.VERIFIED and _named(chain, place, context):
         return Judgement(left, sign, right, None, reason="another value of a name")
@@ -91,8 +91,9 @@ def _no_claim(chain: Chain, place: int, context: Context, known: Definitions) ->
         return ""
     if sign in IMPLIES:
         return ""
-    if (free_names(left) | free_names(right)) & known.redefined:
-        return "a letter that usually is a constant and is none here"
+    called = {n.text for side in (left, right) for n in side.walk() if n.head is Head.CALL}
+    if (free_names(left) | free_names(right) | called) & known.redefined:
+        return "a letter that usually is a constant or a function and is none here"
     if any(near in IMPLIES for near in chain.between[max(place - 1, 0) : place + 2]):
         return "a part of an implication"
     inside = [node for side in (left, right) for node in outside(side, CLOSED)]
@@ -103,26 +104,6 @@ def _no_claim(chain: Chain, place: int, context: Context, known: Definitions) ->
     if sign in ("=", "~=", "eqq") and _defines(chain, place, context, known):
         return "a definition or an assumption"
     return ""
-
-
-def _right_with_decimal_comma(left: Node, sign: str, right: Node, context: Context) -> bool:
-    """Whether a link holds with every 1,356 in it read as 1.356."""
-    point = _with_point(left), _with_point(right)
-    if point == (left, right):
-        return False
-    found = answered(point[0], sign, point[1], context, True)
-    return found is not None and found.verdict is Verdict.VERIFIED
-
-
-def _with_point(side: Node) -> Node:
-    r"""1,356 or 1{,}356, but not 1\,356, as 1.356; anything else as it is."""
-    if side.parts:
-        return replace(side, parts=tuple(map(_with_point, side.parts)))
-    text = side.text
-    separators = side.end - side.start - len(text)
-    if side.head is not Head.NUMBER or not 4 <= len(text) <= 6 or separators not in (1, 3):
-        return side
-    return replace(side, text=f"{text[:-3]}.{text[-3:]}") if text.isdecimal() else side
 
 
 def _named(chain: Chain, place: int, context: Context) -> bool:
@@ -182,8 +163,11 @@ def _found(chain: Chain, place: int, context: Context, known: Definitions) -> Fi
     derived = len(chain.links) > 1 or context.stated
     left, right = (substituted_by(context, side) for side in (left, right))
     if any(n.head is Head.EXPECTATION for side in (left, right) for n in side.walk()):
+        from varlaw.checks.claims import matrix_moments
         from varlaw.checks.claims.probability import expected
 
+        if matrix_moments.has_matrices(context, left, right):
+            return matrix_moments.decided(left, sign, right, context)
         return expected(left, sign, right, context, scope)
     first = answered(left, sign, right, context, derived)
     if first is not None and first.verdict in (Verdict.VERIFIED, Verdict.LOOSE):

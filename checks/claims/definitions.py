@@ -19,9 +19,14 @@ MOST_VALUES = 8  # of one name
 NEAR = 5  # chains between a name and its definition
 DEFINES = ("=", ":=", "eqq")
 CONSTANTS = {"e": Fraction("2.71828"), "pi": Fraction("3.14159")}
+FUNCTIONS = ("Gamma", "zeta")
+USUAL = (Head.SUM, Head.PRODUCT, Head.INTEGRAL, Head.FACTORIAL)  # what those are defined by
 FAR = Fraction(1, 10)  # from a constant, for another meaning of its letter
 NEVER = frozenset(
-    (Head.EXPECTATION, Head.GIVEN, Head.WORD, Head.TUPLE, Head.LIMIT, Head.RELATION, Head.NORM)
+    (
+        *(Head.EXPECTATION, Head.GIVEN, Head.WORD, Head.TUPLE, Head.LIMIT, Head.RELATION),
+        *(Head.NORM, Head.TRANSPOSE),
+    )
 )
 BINDERS = (Head.SUM, Head.PRODUCT, Head.INTEGRAL, Head.LIMIT)
 
@@ -31,11 +36,13 @@ class Definitions:
     """All definitions of a document, seen from one place in it.
 
     `by_name` has the different values of each name, and where in the document each of them stands;
-    `redefined` holds e and pi where they stand for something else.
+    `redefined` holds e and pi where they stand for something else; `local` are the places of
+    conditions, as in "when m = n", which hold nearby only.
     """
 
     by_name: Mapping[str, Mapping[Node, Sequence[int]]] = field(default_factory=dict)
     redefined: frozenset[str] = frozenset()
+    local: frozenset[int] = frozenset()
     order: int = 0
 
     def at(self, order: int) -> "Definitions":
@@ -43,8 +50,16 @@ class Definitions:
 
     def of(self, name: str) -> list[Node]:
         """The different values of a name, the nearest before this place first."""
-        values = self.by_name.get(name, {})
+        values = self._values(name)
         return sorted(values, key=lambda value: self._distance(values[value]))
+
+    def _values(self, name: str) -> dict[Node, list[int]]:
+        """The values of a name that may hold here, and where they stand."""
+        near = {
+            value: [k for k in orders if k not in self.local or abs(self.order - k) <= NEAR]
+            for value, orders in self.by_name.get(name, {}).items()
+        }
+        return {value: orders for value, orders in near.items() if orders}
 
     def current(self, name: str) -> Node | None:
         """The value that a name has here: the nearest before, else one that follows soon.
@@ -52,7 +67,7 @@ class Definitions:
         Another name is its value only soon after.
         """
         nearest = self.of(name)[0]
-        later, distance = self._distance(self.by_name[name][nearest])
+        later, distance = self._distance(self._values(name)[nearest])
         assumed = nearest.head is Head.NAME  # m = n: what is so for a while
         far = -distance > NEAR if later else assumed and distance > NEAR
         return None if far else nearest
@@ -73,7 +88,7 @@ class Definitions:
     def meant(self, name: str) -> bool:
         """Whether it is beyond doubt that the name is used as defined: just before, or once."""
         first, *others = self.of(name)
-        later, distance = self._distance(self.by_name[name][first])
+        later, distance = self._distance(self._values(name)[first])
         near = not later and distance <= NEAR
         return near or not (others or free_names(first) - {"pi", "e"})
 
@@ -82,7 +97,7 @@ class Definitions:
 
         Names that only stand in a value are left as they are, and then have their nearest values.
         """
-        known = sorted(name for name in names if name in self.by_name)
+        known = sorted(name for name in names if self._values(name))
         for count in range(1, len(known) + 1):
             for chosen in combinations(known, count):
                 for values in product(*map(self.of, chosen)):
@@ -96,17 +111,21 @@ class Definitions:
         found, waiting = dict(values), list(values.values())
         while waiting:
             inner = free_names(waiting.pop()) & set(self.by_name) - set(found) - set(known)
-            added = {name: self.of(name)[0] for name in inner}
+            added = {name: known_values[0] for name in inner if (known_values := self.of(name))}
             found |= added
             waiting += added.values()
         return found if len(found) > len(values) else {}
 
 
-def gathered(chains: Iterable[Chain | None]) -> Definitions:
+def gathered(
+    chains: Iterable[Chain | None], conditions: frozenset[int] = frozenset()
+) -> Definitions:
     """The definitions in the chains of a document, in order; none of a name with too many.
 
-    None stands for a chain that defines nothing.
+    None stands for a chain that defines nothing; `conditions` are the places of those behind a
+    word such as "when": where they say that a name is another, or 4 times it, that holds nearby.
     """
+    local: set[int] = set()
     found: dict[str, dict[Node, list[int]]] = {}
     redefined: set[str] = set()
     for order, chain in enumerate(chains):
@@ -119,14 +138,28 @@ def gathered(chains: Iterable[Chain | None]) -> Definitions:
             values = found.setdefault(name, {})
             if value in values or len(values) <= MOST_VALUES:
                 values.setdefault(value, []).append(order)
+            if order in conditions and _is_multiple(value):
+                local.add(order)
     kept = {name: values for name, values in found.items() if len(values) <= MOST_VALUES}
-    return Definitions(kept, frozenset(redefined))
+    return Definitions(kept, frozenset(redefined), frozenset(local))
+
+
+def _is_multiple(value: Node) -> bool:
+    """Whether a value is a name, or some times a name."""
+    if value.head is Head.MULTIPLY and len(value.parts) == 2:
+        number, value = value.parts
+        return number.head is Head.NUMBER and value.head is Head.NAME
+    return value.head is Head.NAME
 
 
 def _redefined(chain: Chain) -> set[str]:
-    """e or pi where a chain gives it a value that is far from the constant's."""
+    """e or pi where a chain gives it a value that is far from the constant's; Gamma(x) = x + 1."""
     if chain.dangling or not chain.signs or chain.signs[0] not in (*DEFINES, "~="):
         return set()
+    first = chain.sides[0]
+    if first.head is Head.CALL and all(part.head is Head.NAME for part in first.parts):
+        usual = any(node.head in USUAL for node in chain.sides[1].walk())
+        return {first.text} if first.text in FUNCTIONS and not usual else set()
     name, value = plain(chain.sides[0]), chain.sides[1]
     constant = CONSTANTS.get(name)
     if chain.sides[0].head is not Head.NAME or constant is None:

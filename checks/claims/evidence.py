@@ -14,6 +14,7 @@ from varlaw.checks.claims.functions import NoValue
 from varlaw.checks.claims.guarded import Call, Stopped, results
 from varlaw.checks.claims.language import Statements
 from varlaw.checks.claims.literals import literal_of
+from varlaw.checks.claims.matrix_moments import has_matrices
 from varlaw.checks.claims.measured import OfNetwork, Quantity, Settings, measure
 from varlaw.checks.claims.probability import with_numbers
 from varlaw.checks.claims.verdict import Judgement
@@ -160,6 +161,8 @@ def _derived(one: Judgement, context: Context) -> tuple[tuple[Derived, ...], str
     """The derivations of the sides that hold expectations, and why one of them has none."""
     if _network(one, context) is not None:
         return (), "moments of networks go through the maps of their blocks"
+    if has_matrices(context, one.left, one.right):
+        return (), "an equation of matrices is decided by its entries"
     sides = [side for side in (one.left, one.right) if is_expected(side)]
     if one.rule == STOPPED or not sides:
         return (), one.reason if sides else ""
@@ -202,6 +205,8 @@ def _quantity(one: Judgement, context: Context) -> Quantity | OfNetwork | str:
         claimed = second_moment_of((one.left, one.right), network)
         told = f"only E[{network.name}^2] is measured of a network"
         return told if claimed is None else OfNetwork(network, context, claimed)
+    if has_matrices(context, one.left, one.right):
+        return "it is about matrices"
     left, right = (one.left, one.right) if is_expected(one.left) else (one.right, one.left)
     if not is_expected(left):
         return "there is no expectation in it"

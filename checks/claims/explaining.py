@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from varlaw.checks.claims.checking import Placed, declared, readers_of, task_of
 from varlaw.checks.claims.context import Context
-from varlaw.checks.claims.definitions import Definitions, free_names, gathered
+from varlaw.checks.claims.definitions import Definitions, free_names
 from varlaw.checks.claims.findings import Note, Spot
 from varlaw.checks.claims.functions import CONSTANTS
 from varlaw.checks.claims.identities import positive_by_custom
@@ -74,7 +74,7 @@ def explain(
     chains = [one for each in readers for one in each.chains]
     wanted = frozenset(k for k, one in enumerate(chains) if at.inside(_spot(one)))
     (judged,) = judge([task_of(readers, wanted)])
-    definitions = gathered(task_of(readers).defining())
+    definitions = task_of(readers).definitions()
     found = [
         explanation
         for place in sorted(wanted)

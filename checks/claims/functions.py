@@ -24,6 +24,7 @@ SAME = {
     **{name: name for name in ("exp", "sin", "cos", "tan", "sinh", "cosh", "tanh", "erf", "erfc")},
     **{name: name for name in ("asin", "acos", "atan", "asinh", "cot", "sec", "csc", "coth")},
     **{"arcsin": "asin", "arccos": "acos", "arctan": "atan", "arsinh": "asinh", "Gamma": "gamma"},
+    "zeta": "zeta",
 }  # functions, and the methods of balls that are the same functions
 SEVERAL = ("max", "min")
 ROUNDED = ("floor", "ceil")

@@ -55,7 +55,10 @@ def _end(node: Node, algebra: Algebra) -> Any:
 
 
 def closed(node: Node, outer: Algebra) -> Any:
-    """The integral in closed form: of a polynomial, or of a Gaussian times something; or None."""
+    """The integral in closed form, or None.
+
+    Of powers, exponentials, sines and cosines, or of a Gaussian times something.
+    """
     from sympy import Abs
 
     body, variable, first, last = node.parts
@@ -71,13 +74,37 @@ def closed(node: Node, outer: Algebra) -> Any:
     if inner.hidden:
         return None
     if low.is_finite and high.is_finite:
-        if not f.is_polynomial(x):
-            return None
-        whole = f.as_poly(x).integrate(x).as_expr()
-        return whole.subs(x, high) - whole.subs(x, low)
+        if f.is_polynomial(x):
+            whole = f.as_poly(x).integrate(x).as_expr()
+            return whole.subs(x, high) - whole.subs(x, low)
+        parts = [_between(part, x, low, high) for part in f.expand().as_ordered_terms()]
+        return None if None in parts else sum(parts)
     if f.free_symbols != {x} or f.has(Abs):
         return None
     return _closed_gaussian(f, x, low, high)
+
+
+def _between(f: Any, x: Any, low: Any, high: Any) -> Any:
+    """The integral of c x^r over a positive range, or of c g(a x + b); None for others."""
+    from sympy import cos, exp, log, sin
+
+    factor, g = f.as_independent(x)
+    if isinstance(g, (exp, sin, cos)):
+        (inside,) = g.args
+        slope = inside.diff(x)
+        if slope.has(x) or not slope.is_nonzero:
+            return None
+        whole = {exp: g, sin: -cos(inside), cos: sin(inside)}[g.func] / slope
+        return factor * (whole.subs(x, high) - whole.subs(x, low))
+    base, power = g.as_base_exp()
+    positive = low.is_positive and high.is_positive
+    if base != x or not power.is_Rational or not (positive or (low.is_zero and power > -1)):
+        return None
+    if power == -1:
+        return factor * (log(high) - log(low))
+    if not high.is_nonnegative:
+        return None
+    return factor * (high ** (power + 1) - low ** (power + 1)) / (power + 1)
 
 
 def _closed_gaussian(f: Any, x: Any, low: Any, high: Any) -> Any:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from flint import arb
-from sympy import Expr, Symbol, oo
+from sympy import Dummy, Expr, Symbol, oo
 
 from varlaw.checks.blocks.running import parts
 from varlaw.checks.claims.algebra import Algebra
@@ -31,7 +31,7 @@ from varlaw.symbolic.blocks.norm import LayerNorm, RMSNorm
 from varlaw.symbolic.blocks.reader import read_block
 from varlaw.symbolic.blocks.repeat import Repeat
 from varlaw.symbolic.blocks.residual import Gate, Parallel, Residual
-from varlaw.symbolic.blocks.state import Approximation, Regime, State
+from varlaw.symbolic.blocks.state import Approximation, Gradient, Regime, State, joint
 from varlaw.symbolic.formulas.tree import Head, Node, plain
 from varlaw.symbolic.gaussian.balls import NoEnclosure
 from varlaw.symbolic.gaussian.closed import Divergent
@@ -40,7 +40,9 @@ from varlaw.symbolic.language import read
 from varlaw.symbolic.language_text import typed
 
 RULE = "maps of blocks"
-EXACT = {Approximation.SYMMETRIC}  # what an equation may rest on, which the reason says
+# what an equation may rest on, which the reason says; PROBE is what grad_y is defined as
+EXACT = {Approximation.SYMMETRIC, Approximation.PROBE}
+GRADIENT = "grad_"  # before the name of an output or input: the loss's gradient in one entry
 GROWING = EXACT | {Approximation.WIDE, Approximation.TOKENS}  # what a limit in sizes may rest on
 LAYERS = (Activation, Attention, Gate, LayerNorm, Linear, Parallel, Repeat, Residual, RMSNorm)
 WIDTHS = ("fan_in", "width")
@@ -54,10 +56,19 @@ class Known:
     block: Block
     state: State
     out: State
+    gradients: tuple[Gradient, ...] = ()  # at the output and at the input, where asked for
 
     @property
     def regime(self) -> Regime:
-        return self.out.regime
+        return joint((self.out.regime, *(one.regime for one in self.gradients)))
+
+    def backward(self, name: str) -> "Known":
+        """The same with the gradients, that at the output, `name`, of any size. Raises NoValue."""
+        last = Gradient(second_moment=Dummy(name, positive=True))
+        try:
+            return replace(self, gradients=(last, self.block.backward(last, self.state)))
+        except ValueError as error:  # BlockError and ReadingError
+            raise NoValue(str(error)) from None
 
     def sizes(self, kinds: tuple[str, ...] = SIZES) -> Iterator[Expr]:
         """Its widths, depths and numbers of tokens, as they are written."""
@@ -67,9 +78,14 @@ class Known:
 
 
 def network_in(context: Context, *sides: Node) -> Network | None:
-    """The network whose output stands in a link, if there is one."""
+    """The network whose output, or a gradient of it, stands in a link, if there is one."""
     names = {plain(node) for side in sides for node in side.walk() if node.head is Head.NAME}
-    return next((n for n in reversed(context.networks) if n.name in names), None)
+    return next((n for n in reversed(context.networks) if {n.name, *gradients_of(n)} & names), None)
+
+
+def gradients_of(network: Network) -> tuple[str, str]:
+    """What the gradients at a network's output and input are called."""
+    return GRADIENT + network.name, GRADIENT + network.input
 
 
 def known(network: Network, context: Context, given: Mapping[str, Expr] | None = None) -> Known:
@@ -133,6 +149,7 @@ class Moments(Algebra):
     def __init__(self, network: Network, found: Known, symbols: Mapping[str, Expr]) -> None:
         super().__init__(symbols)
         self.states = {network.name: found.out, network.input: found.state}
+        self.gradients = dict(zip(gradients_of(network), found.gradients, strict=False))
 
     def _built(self, node: Node) -> Expr:
         if node.head is not Head.EXPECTATION:
@@ -140,6 +157,10 @@ class Moments(Algebra):
         (inside, *more), power = node.parts, 1
         if inside.head is Head.POWER and inside.parts[1].text == "2":
             inside, power = inside.parts[0], 2
+        if gradient := self.gradients.get(plain(inside)):
+            if (node.text, power) == ("E", 2) and not more:
+                return gradient.second_moment
+            raise NoValue("of gradients only E[grad_y^2] and E[grad_x^2] are known")
         state = self.states.get(plain(inside))
         if state is None or more:
             raise NoValue("of a network E[y^2], E[y] and Var[y] are known")
@@ -153,10 +174,15 @@ class Moments(Algebra):
 def decided(left: Node, sign: str, right: Node, network: Network, context: Context) -> Finding:
     """The verdict on a link with a network's moments in it. Raises NoValue."""
     found = known(network, context)
+    if names_of(left, right) & set(gradients_of(network)):
+        found = found.backward(gradients_of(network)[0])
     values = {n: _read(v, {}) for n, v in context.values if not names_of(v)}
-    names = names_of(left, right) - {network.name, network.input} - set(CONSTANTS)
+    known_names = {network.name, network.input, *gradients_of(network)}
+    names = names_of(left, right) - known_names - set(CONSTANTS)
     algebra = Moments(network, found, {n: values.get(n, read(n)) for n in names})
     a, b = (algebra.expression(side) for side in (left, right))
+    if any(one.second_moment in a.free_symbols ^ b.free_symbols for one in found.gradients):
+        raise NoValue("gradients have no size of their own: claim the ratio of two")
     whole = {
         s: Symbol(s.name, integer=True, positive=True)
         for size in found.sizes()

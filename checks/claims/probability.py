@@ -90,7 +90,7 @@ def _judged(left: Node, sign: str, right: Node, context: Context, scope: Scope) 
         return between(number_of(a), sign, number_of(b))
     found = _symbolic(a, sign, b, _positive(left, right, context))
     if found.verdict is Verdict.REFUTED:
-        known = _declared_names(context) | {s.name for s in a.free_symbols & b.free_symbols}
+        known = declared_names(context) | {s.name for s in a.free_symbols & b.free_symbols}
         unknown = sorted({s.name for s in a.free_symbols | b.free_symbols} - known)
         if unknown:
             told = f"{', '.join(unknown)}: not declared"
@@ -250,14 +250,6 @@ def _hints(left: Node, sign: str, right: Node, context: Context, scope: Scope) -
     if swapped != context.variables:
         told = "it would be right if N(mean, s) gave the std"
         ways.append((told, left, right, replace(context, variables=swapped)))
-    names = sorted(free_names(right) & _declared_names(context))
-    for m, n in combinations(names[:MOST_SWAPPED], 2):
-        told = f"it would be right with {m} and {n} exchanged"
-        ways.append((told, left, _renamed(right, {m: n, n: m}), context))
-    for m in names[:MOST_SWAPPED]:
-        for n in sorted(_declared_names(context) - {m})[:MOST_SWAPPED]:
-            told = f"it would be right with {n} for {m}"
-            ways.append((told, left, _renamed(right, {m: n}), context))
     for said, a, b, declared in ways:
         try:
             found = _judged(a, sign, b, declared, scope)
@@ -265,6 +257,25 @@ def _hints(left: Node, sign: str, right: Node, context: Context, scope: Scope) -
             continue
         if found is not None and found.verdict is Verdict.VERIFIED:
             yield said
+    if sign == "=":
+        yield from _other_names(left, right, context)
+
+
+def _other_names(left: Node, right: Node, context: Context) -> Iterator[str]:
+    """Which names would have to be others on the right side of an equation."""
+    algebra = algebra_of(context, left, right)
+    a, b = algebra.expression(left), algebra.expression(right)
+    symbols = algebra.symbols
+    declared = sorted(declared_names(context) & set(symbols))
+    names = sorted(free_names(right) & set(declared))[:MOST_SWAPPED]
+    ways = [({m: n, n: m}, f"with {m} and {n} exchanged") for m, n in combinations(names, 2)]
+    for m in names:
+        others = [name for name in declared if name != m][:MOST_SWAPPED]
+        ways += [({m: n}, f"with {n} for {m}") for n in others]
+    for renamed, told in ways:
+        changed = b.xreplace({symbols[old]: symbols[new] for old, new in renamed.items()})
+        if not different(a, changed) and equal(a, changed):
+            yield f"it would be right {told}"
 
 
 def _other_words(node: Node) -> Iterator[tuple[Node, str]]:
@@ -295,13 +306,7 @@ def _by_deviation(law: Node) -> Node:
     return replace(law, parts=(mean, Node(Head.RELATION, (key, spread), "=")))
 
 
-def _declared_names(context: Context) -> set[str]:
+def declared_names(context: Context) -> set[str]:
     found = {n for _, pair in context.ranges for end in pair for n in free_names(end)}
     found |= {n for v in context.variables for part in v.law.parts for n in free_names(part)}
     return found | {name for name, _ in context.signs}
-
-
-def _renamed(node: Node, names: dict[str, str]) -> Node:
-    if node.head is Head.NAME and plain(node) in names:
-        return Node(Head.NAME, (), names[plain(node)], node.start, node.end)
-    return replace(node, parts=tuple(_renamed(part, names) for part in node.parts))

@@ -59,11 +59,17 @@ def answered(left: Node, sign: str, right: Node, context: Context, insist: bool)
 def _remembered(asked: Question) -> Finding | None:
     """The verdict; documents say many links twice."""
     found = asked.answer()
-    if found is None or found.verdict is not Verdict.REFUTED or not asked.natural:
+    if found is None or not asked.natural:
+        return found
+    if found.verdict is Verdict.REFUTED:
+        opposite, word = Verdict.VERIFIED, "right"
+    elif found.verdict is Verdict.VERIFIED and asked.sign == "!=":
+        opposite, word = Verdict.REFUTED, "wrong"
+    else:
         return found
     for base in OTHER_BASES:
         other = replace(asked, log_base=base).answer()
-        if other is not None and other.verdict is Verdict.VERIFIED:
-            told = f"log is natural here; to base {base} it would be right"
+        if other is not None and other.verdict is opposite:
+            told = f"log is natural here; to base {base} it would be {word}"
             return Finding(Verdict.UNDECIDED, found.value, told)
     return found

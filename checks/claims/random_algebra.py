@@ -4,6 +4,7 @@ Functions of one variable go through Gaussian moments and the like, sums of rand
 the expectation calculus. Names that are declared apart are independent.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 from sympy import Add, Expr, Integer, Mul, Symbol, sqrt
@@ -67,15 +68,22 @@ class RandomAlgebra(Algebra):
             return self.entry(variable, node.parts)
         family = self.context.family(whole) or self.context.family(node.text)
         if family is not None:
-            return self.member(family.value, family.indices, node.parts)
+            if len(family.indices) != len(node.parts):
+                raise NoValue("a name with another number of indices than declared")
+            indices = map(self.index, node.parts)
+            return self.member(family.value, dict(zip(family.indices, indices, strict=True)))
         return super()._name(node)
 
     def entry(self, variable: Variable, indices: tuple[Node, ...]) -> Expr:
+        return self.array(variable)[tuple(map(self.index, indices))]
+
+    def array(self, variable: Variable) -> RandomArray:
+        """The array behind a declared name."""
         if variable.name not in self.arrays:
             law = self.law(variable.law)
             array = _array(self.array_name(variable.name), law)
             self.arrays[variable.name], self.laws[array] = array, law
-        return self.arrays[variable.name][tuple(map(self.index, indices))]
+        return self.arrays[variable.name]
 
     def array_name(self, name: str) -> str:
         """What the array behind a variable is called: no name of a document is read again."""
@@ -88,15 +96,10 @@ class RandomAlgebra(Algebra):
             self.symbols = {**self.symbols, plain(node): made}
         return self._built(node)
 
-    def member(self, value: Node, names: tuple[str, ...], indices: tuple[Node, ...]) -> Expr:
-        """y[k] for the family y[j] = ..., with k in the place of j."""
-        if len(names) != len(indices):
-            raise NoValue("a name with another number of indices than declared")
+    def member(self, value: Node, indices: Mapping[str, Expr]) -> Expr:
+        """y[k] for the family y[j] = ..., where `indices` is k for j."""
         found = self._built(value)
-        there = {
-            self.symbols[name]: self.index(index)
-            for name, index in zip(names, indices, strict=True)
-        }
+        there = {self.symbols[name]: index for name, index in indices.items()}
         return found.subs({old: new for old, new in there.items() if old != new})
 
     def law(self, call: Node) -> Distribution:

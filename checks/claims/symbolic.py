@@ -1,6 +1,8 @@
 """Links over names without values: identities, inequalities, multiples of one another."""
 
 from collections.abc import Mapping
+from dataclasses import replace
+from itertools import product
 from typing import Any
 
 from flint import arb, fmpz
@@ -15,10 +17,13 @@ from varlaw.checks.claims.literals import Literal, literal_of
 from varlaw.checks.claims.matrices import commuting, may_be_matrix
 from varlaw.checks.claims.numbers import Scope
 from varlaw.checks.statistics import Verdict
-from varlaw.symbolic.formulas.tree import Head, Node
+from varlaw.symbolic.formulas.tree import Head, Node, plain
 
 ATOMS = (Head.NAME, Head.NUMBER, Head.DIGITS, Head.PERCENT, Head.INFINITY)
 COMPUTED = (Head.SUM, Head.PRODUCT, Head.INTEGRAL)  # nobody sets conditions with these
+PIECES = ("relu", "max", "min", "sign")  # functions with pieces
+ZERO = Node(Head.NUMBER, (), "0")
+MOST_CASES = 2  # names with three cases each
 WANTED = {">=": (0, 1), ">": (1,), "<=": (0, -1), "<": (-1,)}
 
 
@@ -56,7 +61,9 @@ def decided(
     wanted = WANTED.get(sign, (0,))
     if not seen.signs <= {0, *wanted}:
         return _failed(left, sign, right, scope, positive, seen, insist)
-    why = _proof(left, sign, right, positive, scope)
+    why = _proof(left, sign, right, positive, scope) or _by_cases(
+        left, sign, right, positive, scope
+    )
     about = identities.names_shown(positive)
     if endless:
         about += ", where the sums converge"
@@ -75,9 +82,8 @@ def decided(
 
 
 def _proof(left: Node, sign: str, right: Node, positive: Mapping[str, bool], scope: Scope) -> str:
-    algebra = Algebra(
-        {name: symbol(name, above) for name, above in positive.items()}, scope.log_base
-    )
+    made = {name: symbol(name, above) for name, above in positive.items()}
+    algebra = Algebra(made, scope.log_base, gammas=True)
     if sign == "=" and by_induction(left, right, algebra):
         return "induction over the last term"
     try:
@@ -93,6 +99,38 @@ def _proof(left: Node, sign: str, right: Node, positive: Mapping[str, bool], sco
         why = identities.not_negative(larger**2 - smaller**2, strict)
         return f"{why}, for the squares of the sides" if why else ""
     return why
+
+
+def _by_cases(
+    left: Node, sign: str, right: Node, positive: Mapping[str, bool], scope: Scope
+) -> str:
+    """A proof for every choice of signs of the names that are not positive, and for zero."""
+    open_names = sorted(name for name, above in positive.items() if not above)
+    nodes = [node for side in (left, right) for node in side.walk()]
+    pieces = any(node.head is Head.ABSOLUTE or node.text in PIECES for node in nodes)
+    bound = any(node.head in COMPUTED for node in nodes)
+    if not pieces or bound or not 0 < len(open_names) <= MOST_CASES:
+        return ""
+    above = dict.fromkeys(positive, True)
+    choices = []
+    for name in open_names:
+        plus = Node(Head.NAME, (), name)
+        choices.append((plus, Node(Head.NEGATIVE, (plus,)), ZERO))
+    for chosen in product(*choices):
+        values = dict(zip(open_names, chosen, strict=True))
+        a, b = (_signed(side, values) for side in (left, right))
+        if not _proof(a, sign, b, above, scope):
+            return ""
+    return "a proof for each choice of signs"
+
+
+def _signed(side: Node, values: Mapping[str, Node]) -> Node:
+    if side.head is Head.NAME:
+        return values.get(plain(side), side)
+    parts = tuple(_signed(part, values) for part in side.parts)
+    if side.head is Head.CALL and side.text == "relu" and len(parts) == 1:
+        return replace(side, text="max", parts=(*parts, ZERO))
+    return replace(side, parts=parts)
 
 
 def _failed(

@@ -33,14 +33,16 @@ OVER = "the time for its document was used up by others"
 class Task:
     """The chains of one document, in order, with what is declared where each of them stands.
 
-    The others are only there for what they define where `only` some are to be judged. `seconds` is
-    how much of the processor's time each worker has for all of them.
+    The others are only there for what they define where `only` some are to be judged. `conditions`
+    are those behind a word such as "when". `seconds` is how much of the processor's time each
+    worker has for all of them.
     """
 
     chains: tuple[Chain, ...]
     contexts: tuple[Context, ...] = ()
     only: frozenset[int] | None = None
     seconds: float = UNLIMITED
+    conditions: frozenset[int] = frozenset()
 
     @property
     def links(self) -> list[tuple[int, int]]:
@@ -55,11 +57,12 @@ class Task:
     def context(self, place: int) -> Context:
         return self.contexts[place] if self.contexts else EMPTY
 
-    def defining(self) -> list[Chain | None]:
-        """The chains, without those that are claims in so many words and define nothing."""
-        return [
+    def definitions(self) -> Definitions:
+        """What the chains define, but for those that are claims in so many words."""
+        defining = (
             None if self.context(place).stated else chain for place, chain in enumerate(self.chains)
-        ]
+        )
+        return gathered(defining, self.conditions)
 
 
 @dataclass(order=True)
@@ -107,7 +110,7 @@ class _Pool:
 
     def __init__(self, tasks: Sequence[Task], seconds: float) -> None:
         self.tasks, self.seconds = tasks, seconds
-        self.known = [gathered(task.defining()) for task in tasks]
+        self.known = [task.definitions() for task in tasks]
         self.found: dict[tuple[int, int, int], Judgement] = {}
         self.workers: list[_Worker] = []
         self.spent = [0.0] * len(tasks)  # seconds of the processor's time

@@ -87,6 +87,8 @@ def claim_of(subject: Law | Derivation | Expr, keep: frozenset[str] = frozenset(
             start, reached = start.subs(values), reached.subs(values)
             whole += [size for symbol, size in values.items() if symbol.is_integer]
         elif step.rule == "require":
+            if settled:
+                raise Unmeasurable("it requires something of a value that it has just found")
             required = opened(step.after.rhs)
         elif step.rule in SOLVING and required is not None and step.after.lhs.is_Symbol:
             settled = {step.after.lhs.name: opened(statement.rhs)}

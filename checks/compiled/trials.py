@@ -211,7 +211,8 @@ def aim_of(claim: Claim, model: Model, values: Mapping[str, Expr]) -> Expr:
         joint = {e: Expectation(model.put_in(e.args[0])) for e in end.atoms(Expectation)}
         end = end.xreplace(joint)
         try:
-            found = {e: expected(e.args[0], values, model.drawn) for e in end.atoms(Expectation)}
+            means = sorted(end.atoms(Expectation), key=str)
+            found = {e: expected(e.args[0], values, model.drawn) for e in means}
         except RuleError as error:
             raise Unmeasurable(f"the claim is no number: {error}") from error
         end = end.xreplace(found).replace(IndexSum, counted)

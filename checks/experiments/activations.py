@@ -182,34 +182,46 @@ def gain_gelu(case: Case) -> Trial:
     return kept(case, gelu, "gelu(x)", others)
 
 
-@experiment(law="gain-gelu-backward", quantity="g^2 E[gelu'(z)^2]", weights=NORMAL)
+@experiment(law="gain-gelu-backward", quantity="g^2 (E[gelu'(z)^2] - 1/4)", weights=NORMAL)
 def gain_gelu_backward(case: Case) -> Trial:
+    """Less what gelu'(z) + gelu'(-z) = 1 makes of it at any variance of z."""
     wrong_integral = 1 / sqrt(0.363962716)  # what a computer algebra system gives
     others = {
         "sqrt(2)": sqrt(2),
         "of the forward pass": found("gain-gelu"),
         "1.658": wrong_integral,
     }
-    return kept(case, gelu_slope, "gelu'(x)", others)
-
-
-@experiment(law="gelu-instability", quantity="g^2 E[z f(z) f'(z)]", weights=NORMAL)
-def gelu_instability(case: Case) -> Trial:
-    """The slope of v -> g^2 E[f(sqrt(v) z)^2] at v = 1, differentiated inside the mean."""
-    gain = found("gain-gelu")
-    square = gain**4 * value("(x*gelu(x)*gelu'(x))^2")
-    alone = value("x*gelu(x)*gelu'(x)")
+    gain = float(case.claim())
     return over_units(
         case,
-        lambda z: gain**2 * z * gelu(z) * gelu_slope(z),
+        lambda z: gain**2 * (gelu_slope(z) - 0.5) ** 2,
+        gain**4 * value("(gelu'(x) - 1/2)^4"),
+        1 - gain**2 / 4,
+        {f"gain {name}": gain**2 * (1 / other**2 - 0.25) for name, other in others.items()},
+    )
+
+
+@experiment(law="gelu-instability", quantity="g^2 E[z f(z) f'(z) - relu(z)^2]", weights=NORMAL)
+def gelu_instability(case: Case) -> Trial:
+    """The slope of v -> g^2 E[f(sqrt(v) z)^2] at v = 1, differentiated inside the mean.
+
+    Less that of ReLU, g^2/2, which is the same at every v.
+    """
+    gain = found("gain-gelu")
+    square = gain**4 * value("(x*gelu(x)*gelu'(x) - relu(x)^2)^2")
+    alone, flat = value("x*gelu(x)*gelu'(x)"), gain**2 / 2
+    others = {
+        "1, as for ReLU": 1.0,
+        "g^2 E[f'^2]": gain**2 * value("gelu'(x)^2"),
+        "without the gain": alone,
+        "by the std instead of the variance": 2 * gain**2 * alone,
+    }
+    return over_units(
+        case,
+        lambda z: gain**2 * (z * gelu(z) * gelu_slope(z) - relu(z) ** 2),
         square,
-        case.claim(),
-        {
-            "1, as for ReLU": 1,
-            "g^2 E[f'^2]": gain**2 * value("gelu'(x)^2"),
-            "without the gain": alone,
-            "by the std instead of the variance": 2 * gain**2 * alone,
-        },
+        float(case.claim()) - flat,
+        {name: other - flat for name, other in others.items()},
     )
 
 
@@ -229,26 +241,29 @@ def tanh_fixed_point(case: Case) -> Trial:
     )
 
 
-@experiment(law="sigmoid-second-moment", quantity="E[sigmoid(z)^2]", weights=NORMAL)
+@experiment(law="sigmoid-second-moment", quantity="E[sigmoid(z)^2] - 1/4", weights=NORMAL)
 def sigmoid_second_moment(case: Case) -> Trial:
+    """Less 1/4, its value at z = 0 and at most 1 % of which the variance of z moves it by."""
     return over_units(
         case,
-        lambda z: expit(z) ** 2,
-        value("sigmoid(x)^4"),
-        case.claim(),
-        {"1/4": Fraction(1, 4), "1/3": Fraction(1, 3), "its square root": sqrt(case.claim())},
+        lambda z: (expit(z) - 0.5) ** 2,
+        value("(sigmoid(x) - 1/2)^4"),
+        case.claim() - Fraction(1, 4),
+        {"1/4": 0, "1/3": Fraction(1, 12), "its square root": sqrt(case.claim()) - 0.25},
     )
 
 
-@experiment(law="sigmoid-tweak", quantity="E[(sigmoid(z)/c)^2]", weights=NORMAL)
+@experiment(law="sigmoid-tweak", quantity="E[(sigmoid(z)^2 - 1/4)/c^2]", weights=NORMAL)
 def sigmoid_tweak(case: Case) -> Trial:
+    """E[sigmoid(z)^2] = c^2, less the 1/4 that it has at z = 0; `others` are wrong values of c."""
     c = float(case.claim())
+    others = {"divided by 1/2": 0.5, "divided by c^2": c**2, "not divided": 1.0}
     return over_units(
         case,
-        lambda z: (expit(z) / c) ** 2,
-        value("sigmoid(x)^4") / c**4,
-        1,
-        {"divided by 1/2": 4 * c**2, "divided by c^2": 1 / c**2, "not divided": c**2},
+        lambda z: ((expit(z) - 0.5) / c) ** 2,
+        value("(sigmoid(x) - 1/2)^4") / c**4,
+        1 - 1 / (4 * c**2),
+        {name: (other**2 - 0.25) / c**2 for name, other in others.items()},
     )
 
 

@@ -147,7 +147,7 @@ def he_stream(case: Case) -> Trial:
     quantity="r_t E[x_t^2]/E[F_t^2]",
     weights=("normal", "uniform"),  # of discrete ones, x_t may be 0, which has no Norm
     d=4,
-    t=4,
+    t=2,
 )
 def share(case: Case) -> Trial:
     t = case["t"]

@@ -87,3 +87,18 @@ def loss_gradient(case: Case) -> Trial:
         "1/K": 1 / count,
     }
     return Trial(draw, 1, case.claim(), Fraction(1, 10**8), wrong)
+
+
+@experiment(law="mse-gradient", quantity="E[(dl/dy)^2]", weights=ANY, v=Fraction(3, 2))
+def mse_gradient(case: Case) -> Trial:
+    """By finite differences of the squared error; target and output of one law."""
+    std, step = float(case["v"]) ** 0.5, 1e-3
+
+    def draw(rng: Generator, replicates: int) -> Draws:
+        y, t = std * case.weights.sample(rng, (2, replicates))
+        return np.asarray((((y + step - t) ** 2 - (y - step - t) ** 2) / (2 * step)) ** 2)
+
+    v, fourth = case["v"], Rational(case.weights.moment(4))
+    wrong = {"v, of the output alone": v, "2 v, without the slope": 2 * v, "4 v": 4 * v}
+    spread = 16 * v**2 * (2 * fourth + 6) - 64 * v**2
+    return Trial(draw, 2, case.claim(), spread, wrong)

@@ -73,7 +73,7 @@ def nngp_relu_slope(case: Case) -> Trial:
     return product(case, on, Fraction(1, 2), wrong, Bounded(0.0, 1.0))
 
 
-@experiment(law="nngp-erf", quantity="E[erf(z) erf(z_2)]", weights=NORMAL, q=Fraction(2))
+@experiment(law="nngp-erf", quantity="E[erf(z) erf(z_2)]", weights=NORMAL, q=Fraction(1, 2))
 def nngp_erf(case: Case) -> Trial:
     q, rho = case["q"], exact(ALONG)
     wrong = {

@@ -76,7 +76,7 @@ def product_variance(case: Case) -> Trial:
     m=5,
     n=4,
     s2=Fraction(1, 3),
-    b2=Fraction(1, 2),
+    b2=Fraction(3, 2),
 )
 def linear_bias(case: Case) -> Trial:
     """A layer with one more input, which is 1, and whose weights are the biases."""

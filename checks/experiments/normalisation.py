@@ -238,7 +238,7 @@ def norm_correlation(case: Case) -> Trial:
     quantity="E[(x + F)^2]",
     weights=NON_GAUSSIAN,
     s2=Fraction(1, 2),
-    rho=Fraction(1, 4),
+    rho=Fraction(1, 2),
     most={"rho": 1},
 )
 def post_norm_divisor(case: Case) -> Trial:

@@ -15,9 +15,11 @@ from varlaw.checks.experiments.registry import (
     SYMMETRIC,
     Case,
     Draws,
+    LimitTrial,
     Trial,
     experiment,
 )
+from varlaw.checks.experiments.stacks import Drawn, Stack, linear
 from varlaw.checks.experiments.streams import PRODUCT, SQUARE
 from varlaw.checks.sampling import LAWS
 from varlaw.symbolic.sequences import Branch, Term
@@ -28,7 +30,7 @@ SHIFTED = Start(SIGNS, Fraction(5, 4))  # of mean 3/4
 
 
 @experiment(
-    law="pre-norm-growth", quantity="Var(x_l)", weights=SYMMETRIC, d=4, l=3, s2=Fraction(3, 2)
+    law="pre-norm-growth", quantity="Var(x_l)", weights=SYMMETRIC, d=4, l=3, s2=Fraction(1, 2)
 )
 def growth(case: Case) -> Trial:
     """The mean square distance from the mean of x_0, which centred branches leave alone."""
@@ -91,6 +93,30 @@ def std(case: Case) -> Trial:
             "1 + 1/l, not extrapolated": 1 + 1 / case["l"],
         },
     )
+
+
+@experiment(
+    law="pre-norm-std", quantity="Var(x_l)/l at l, 2 l, 4 l", weights=NON_GAUSSIAN, d=2, l=3
+)
+def std_order(case: Case) -> LimitTrial:
+    """1 + 1/l: |x_0|^2 and the sum of all |F_k|^2; the products 2 x_k.F_k have mean 0."""
+    width, sizes = case.size("d"), tuple(case.size("l") * k for k in (1, 2, 4))
+    branch = linear(Drawn(case.weights, 1 / width), width)
+
+    def at(depth: int) -> Trial:
+        stack = Stack([branch] * depth, LAWS["rademacher"])
+        unit = float(1 / case.claim(l=depth) ** 2)
+
+        def draw(rng: Generator, replicates: int) -> Draws:
+            squares = (np.mean(added**2, axis=0) for _, added in stack.run(rng, replicates))
+            return np.asarray(unit * (1 + sum(squares)))
+
+        spread = unit**2 * depth * (branch.fourth / width**2 - 1)
+        return Trial(draw, stack.numbers, 1, spread, {}, work=stack.work)
+
+    wrong = {"std ~ sqrt(2 l)": 2, "std ~ sqrt(l/2)": Fraction(1, 2), "9/10": Fraction(9, 10)}
+    trials = tuple(map(at, sizes))
+    return LimitTrial(sizes, trials, 1, wrong, margins=(4e-3, 2.5e-3, 2e-3))
 
 
 def expansion(case: Case) -> tuple[Expr, Expr, int]:

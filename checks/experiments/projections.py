@@ -246,3 +246,18 @@ def attention_correlated_growth(case: Case) -> LimitTrial:
     claimed = case.claim(d=1) ** 2
     wrong: dict[str, Number] = {"1 + rho^2": 1 + rho**2, "rho": rho, "2 rho^2": 2 * rho**2}
     return LimitTrial(sizes, tuple(map(at, sizes)), claimed, wrong, (0.01, 0.007, 0.004))
+
+
+@experiment(law="attention-mup-scale", quantity="E[(c q.k/b)^2]", weights=ANY, b=9)
+def attention_mup_scale(case: Case) -> Trial:
+    """Logits of heads of the base width, scaled by the derived c over it."""
+    width, scale = case.size("b"), float(case.claim()) / case.size("b")
+
+    def draw(rng: Generator, replicates: int) -> Draws:
+        q, k = (case.weights.sample(rng, (width, replicates)) for _ in "qk")
+        return np.asarray((scale * np.sum(q * k, axis=0)) ** 2)
+
+    kurtosis, b = case.weights.moment(4), case["b"]
+    spread = (3 * b * (b - 1) + b * exact(kurtosis) ** 2) / b**2 - 1
+    wrong = {"c = 1": b, "c = b": 1 / b, "c = b^(1/4)": sqrt(b), "c = 8": b / 64}
+    return Trial(draw, 2 * width, 1, spread, wrong)

@@ -174,17 +174,18 @@ class Kept:
     p=Fraction(2, 3),
 )
 def residual_drop_path(case: Case) -> Trial:
-    """F = x^2, which is correlated with x; the laws of weights serve as laws of x - 1/2."""
+    """F = x^2/3, which is correlated with x; the laws of weights serve as laws of x - 1/2."""
     inputs, kept = shifted(case.weights, Fraction(1, 2)), Kept(Fraction(case.values["p"]))
 
     def draw(rng: Generator, replicates: int) -> Draws:
         x = inputs.sample(rng, replicates)
-        return np.asarray((x + kept.sample(rng, replicates) * x**2) ** 2)
+        return np.asarray((x + kept.sample(rng, replicates) * x**2 / 3) ** 2)
 
     laws: dict[str, HasMoments] = {"x": inputs, "b": kept}
     x, keep = random_variable("x"), random_variable("b")
-    mean, square = (expected((x + keep * x**2) ** k, {}, laws) for k in (2, 4))
-    q, cross, r, p = (*(exact(inputs.moment(k)) for k in (2, 3, 4)), case["p"])
+    mean, square = (expected((x + keep * x**2 / 3) ** k, {}, laws) for k in (2, 4))
+    q, cross, r = (exact(inputs.moment(k)) / 3 ** (k - 2) for k in (2, 3, 4))
+    p = case["p"]
     (both,) = case.law.statement.rhs.atoms(Expectation)  # E[x F]
     claim = case.at(case.law.statement.rhs.xreplace({both: cross}), q=q, r=r)
     return Trial(

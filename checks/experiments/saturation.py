@@ -1,5 +1,7 @@
 """Experiments on saturating activations: tanh's map and its decay, slopes of sigmoid and tanh."""
 
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 
@@ -17,6 +19,7 @@ from varlaw.checks.experiments.activations import (
     over_units,
     value,
 )
+from varlaw.checks.experiments.moments import Number
 from varlaw.checks.experiments.registry import Case, Draws, LimitTrial, Trial, experiment
 
 
@@ -42,6 +45,47 @@ def tanh_small(case: Case) -> Trial:
     square = first**2 * 105 + 2 * first * second * 945 + second**2 * 10395
     wrong = {"-2/3, as if z^4 had mean q^2": Fraction(-2, 3), "-1": -1, "-6": -6, "0": 0}
     return over_units(case, statistic, square, case.claim(), wrong, variance=case["q"])
+
+
+@experiment(
+    law="tanh-small",
+    quantity="(E[tanh(z)^2] - q)/q^2 at q = 1/n, 1/2 n, 1/4 n",
+    weights=NORMAL,
+    n=24,
+)
+def tanh_small_order(case: Case) -> LimitTrial:
+    """-2 + 17 q/3 + ..: less powers of z of known means, at most 62 z^8/315 is left."""
+
+    def at(n: int) -> Trial:
+        q = 1 / n
+
+        def rest(z: Draws) -> Draws:
+            return (np.tanh(z) ** 2 - z**2 + 2 / 3 * z**4 - 17 / 45 * z**6) / q**2
+
+        square = (62 / 315) ** 2 * 2027025 * q**4  # E[z^16] = 2027025 q^8
+        return lifted(
+            over_units(case, rest, square, 0, {}, variance=Fraction(1, n)), 17 / 3 * q - 2
+        )
+
+    wrong = {"-2/3, as if z^4 had mean q^2": Fraction(-2, 3), "-1": -1, "-6": -6}
+    return small_sizes(case, at, wrong, (1e-3, 5e-4, 3e-4))
+
+
+def lifted(trial: Trial, known: float) -> Trial:
+    """The trial plus a known number."""
+    return replace(trial, draw=lambda rng, replicates: known + trial.draw(rng, replicates))
+
+
+def small_sizes(
+    case: Case,
+    at: Callable[[int], Trial],
+    wrong: Mapping[str, Number],
+    margins: tuple[float, float, float],
+) -> LimitTrial:
+    """A limit as a variance 1/n tends to 0, at n, 2 n and 4 n."""
+    sizes = tuple(case.size("n") * k for k in (1, 2, 4))
+    trials = tuple(map(at, sizes))
+    return LimitTrial(sizes, trials, case.claim(), wrong, margins=margins)
 
 
 @cache
@@ -142,3 +186,49 @@ def sigmoid_backward_bound(case: Case) -> Trial:
 @experiment(law="tanh-backward-bound", quantity="E[tanh'(z)^2] at small v", weights=NORMAL)
 def tanh_backward_bound(case: Case) -> Trial:
     return squared_slope(case, tanh_slope, "(1 - tanh(x)^2)", 1 / 2, 2, 1 / 4, v=SMALL)
+
+
+def bound_reached(case: Case, slope: Function, scale: float) -> LimitTrial:
+    """A squared slope f'(0)^2 sech(z/a)^4, `scale` a, as the variance of z tends to 0.
+
+    1 - 2 x^2 <= sech(x)^4 <= 1 - 2 x^2 + 7 x^4/3: less the square, of known mean, little is left.
+    """
+    top = float(slope(np.zeros(1))[0]) ** 2
+
+    def at(n: int) -> Trial:
+        v = 1 / n
+        square = (7 / 3) ** 2 * 105 * (v / scale**2) ** 4  # E[x^8] = 105 (v/a^2)^4
+
+        def rest(z: Draws) -> Draws:
+            return np.asarray(slope(z) ** 2 / top - 1 + 2 * (z / scale) ** 2)
+
+        made = over_units(case, rest, square, 0, {}, variance=Fraction(1, n))
+        trial = lifted(made, 1 - 2 * v / scale**2)
+        return replace(
+            trial,
+            draw=lambda rng, replicates: top * trial.draw(rng, replicates),
+            variance=top**2 * float(trial.variance),
+        )
+
+    wrong = {f"{name} of it": Fraction(name) * Fraction(top) for name in ("1/2", "2", "9/10")}
+    return small_sizes(case, at, wrong, (1e-3, 5e-4, 3e-4))
+
+
+@experiment(
+    law="sigmoid-backward-bound",
+    quantity="E[sigmoid'(z)^2] at v = 1/n, 1/2 n, 1/4 n",
+    weights=NORMAL,
+    n=4,
+)
+def sigmoid_bound_order(case: Case) -> LimitTrial:
+    return bound_reached(case, sigmoid_slope, 2)
+
+
+@experiment(
+    law="tanh-backward-bound",
+    quantity="E[tanh'(z)^2] at v = 1/n, 1/2 n, 1/4 n",
+    weights=NORMAL,
+    n=16,
+)
+def tanh_bound_order(case: Case) -> LimitTrial:
+    return bound_reached(case, tanh_slope, 1)

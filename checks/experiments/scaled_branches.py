@@ -17,7 +17,7 @@ from varlaw.checks.experiments.registry import (
     experiment,
 )
 from varlaw.checks.experiments.scaling import from_start, linear_branch
-from varlaw.checks.experiments.stacks import Drawn, Stack, attention, rectified
+from varlaw.checks.experiments.stacks import Branch, Drawn, Stack, attention, rectified
 from varlaw.symbolic.arrays import Entry
 
 
@@ -91,16 +91,20 @@ def deepnorm_path(case: Case) -> Trial:
     return overlap(stack, case.at(rhs.coeff(start)), wrong)
 
 
+def deepnorm_branch(case: Case) -> Branch:
+    """Two linear layers of gain beta, over alpha, in a DeepNorm of N blocks."""
+    N, width = case["N"], case.size("d")
+    layer = Drawn(case.weights, float((8 * N) ** Rational(-1, 2)) / width)
+    return attention(layer, layer, width).scaled(float((2 * N) ** Rational(-1, 4)))
+
+
 @experiment(
     law="deepnorm-identity-weight", quantity="weight of x_0", weights=NON_GAUSSIAN, d=4, N=2
 )
 def deepnorm_weight(case: Case) -> Trial:
     """2 N sub-layers of two linear layers of gain beta, behind alpha and Norm."""
-    N, width = case["N"], case.size("d")
-    alpha = (2 * N) ** Rational(1, 4)
-    layer = Drawn(case.weights, float((8 * N) ** Rational(-1, 2)) / width)
-    branch = attention(layer, layer, width).scaled(float(1 / alpha))
-    count = 2 * case.size("N")
+    N, count = case["N"], 2 * case.size("N")
+    branch, alpha = deepnorm_branch(case), (2 * N) ** Rational(1, 4)
     divisor = (1 + branch.second) ** 0.5
     stack = Stack([branch] * count, CENTRED, divisors=[divisor] * count)
     wrong = {
@@ -110,3 +114,25 @@ def deepnorm_weight(case: Case) -> Trial:
         "(1 + beta^2/alpha^2)^-N": (1 + 1 / sqrt(8 * N) / alpha**2) ** -N,
     }
     return overlap(stack, case.claim(), wrong)
+
+
+@experiment(
+    law="deepnorm-identity-weight",
+    quantity="E[F^2]/alpha^2",
+    weights=NON_GAUSSIAN,
+    d=4,
+    N=2,
+)
+def deepnorm_variance(case: Case) -> Trial:
+    """What a sub-layer adds, y in the weight (1 + y)^(-N): the weight itself is near 1."""
+    N, branch = case["N"], deepnorm_branch(case)
+
+    def draw(rng: Generator, replicates: int) -> Draws:
+        added = branch.draw(rng, CENTRED.sample(rng, (branch.width, replicates)))
+        return np.asarray(np.mean(added**2, axis=0))
+
+    claim = case.claim() ** (-1 / N) - 1
+    wrong = {"1": 1, "alpha = 1": sqrt(2 * N) * claim, "beta = 1": 8 * N * claim}
+    wrong |= {"beta^2/alpha^2": sqrt(8 * N) * claim}
+    spread = branch.fourth / branch.width**2 - branch.second**2
+    return Trial(draw, branch.numbers + branch.width, claim, spread, wrong)

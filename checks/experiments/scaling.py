@@ -128,7 +128,7 @@ def blocks(case: Case, factor: Number) -> Trial:
     weights=NON_GAUSSIAN,
     d=4,
     L=2,
-    a=Fraction(1, 2),
+    a=Fraction(3, 2),
     b=Fraction(2),
     c=Fraction(2, 3),
 )

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 from numpy.random import Generator
-from sympy import Rational, exp, sqrt
+from sympy import Rational, exp, log, sqrt
 
 from varlaw.checks.experiments.backward import pull_back
 from varlaw.checks.experiments.fans import gain_moments
@@ -48,7 +48,9 @@ def xavier_two_layers(case: Case) -> Trial:
 def xavier_log_error(case: Case) -> Trial:
     """Where the errors of the logarithms balance, m t n t = 1; of two independent matrices."""
     rows, cols = case.size("m"), case.size("n")
-    t = exp(case.claim())
+    lhs = case.law.statement.lhs
+    (variance,) = lhs.free_symbols
+    t = exp(case.claim() / (lhs / log(variance)))
     layer, unit = case.scaled(t), 1 / float(INPUT.moment(2))
 
     def draw(rng: Generator, replicates: int) -> Draws:

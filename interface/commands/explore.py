@@ -5,8 +5,8 @@ from typing import Any
 
 import click
 
-from varlaw.commands.running import at_least_one
-from varlaw.console import Exit, between, formats, pairs, say, say_json, width, write_file
+from varlaw.commands.running import simulating
+from varlaw.console import Exit, formats, pairs, say, say_json, width, write_file
 
 
 @click.command("explore")
@@ -48,34 +48,7 @@ from varlaw.console import Exit, between, formats, pairs, say, say_json, width, 
     help="How the second moment scatters from seed to seed, of linear layers and activations.",
 )
 @click.option("--measure", is_flag=True, help="Verdicts by simulation; all names need values.")
-@click.option(
-    "--tolerance",
-    type=float,
-    callback=between(0, 1),
-    default=0.05,
-    show_default=True,
-    metavar="NUMBER",
-    help="Relative error within which a moment has to be confirmed.",
-)
-@click.option(
-    "--error-rate",
-    type=float,
-    callback=between(0, 0.5),
-    default=1e-6,
-    show_default=True,
-    metavar="NUMBER",
-    help="Probability of a wrong verdict, for all of them.",
-)
-@click.option(
-    "--budget",
-    type=float,
-    callback=at_least_one,
-    default="3e8",
-    show_default=True,
-    metavar="NUMBER",
-    help="Random numbers of a simulation.",
-)
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Its seed.")
+@simulating
 @click.option("--layers", is_flag=True, help="A table, layer by layer, with each token followed.")
 @click.option("--gradients", is_flag=True, help="Measure the gradients of layers too.")
 @click.option(

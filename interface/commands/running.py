@@ -21,40 +21,52 @@ def at_least_one(context: click.Context, option: click.Parameter, value: float) 
     return int(value)
 
 
+def measurement(what: str, tolerance: float, budget: int | str, words: str) -> tuple[Command, ...]:
+    """The options that every measurement has, with a command's defaults and words."""
+    return (
+        click.option(
+            "--tolerance",
+            type=float,
+            callback=between(0, 1),
+            default=tolerance,
+            show_default=True,
+            metavar="NUMBER",
+            help=f"Relative error within which {what} has to be confirmed.",
+        ),
+        click.option(
+            "--error-rate",
+            type=float,
+            callback=between(0, 0.5),
+            default=1e-6,
+            show_default=True,
+            metavar="NUMBER",
+            help="Probability of a wrong verdict, for the whole run.",
+        ),
+        click.option(
+            "--seed",
+            type=click.IntRange(min=0),
+            default=0,
+            show_default=True,
+            help="Seed of the measurements.",
+        ),
+        click.option(
+            "--budget",
+            type=float,
+            callback=at_least_one,
+            default=budget,
+            show_default=True,
+            metavar="NUMBER",
+            help=words,
+        ),
+    )
+
+
 MEASURING = (
-    click.option(
-        "--tolerance",
-        type=float,
-        callback=between(0, 1),
-        default=0.01,
-        show_default=True,
-        metavar="NUMBER",
-        help="Relative error within which a law has to be confirmed.",
-    ),
-    click.option(
-        "--error-rate",
-        type=float,
-        callback=between(0, 0.5),
-        default=1e-6,
-        show_default=True,
-        metavar="NUMBER",
-        help="Probability of a wrong verdict, for the whole run.",
-    ),
-    click.option(
-        "--seed",
-        type=click.IntRange(min=0),
-        default=0,
-        show_default=True,
-        help="Seed of the experiments.",
-    ),
-    click.option(
-        "--budget",
-        type=float,
-        callback=at_least_one,
-        default=2684354560,
-        show_default=True,
-        metavar="NUMBER",
-        help="Random numbers that one measurement may be planned with, such as 1e10.",
+    *measurement(
+        "a law",
+        0.01,
+        2684354560,
+        "Random numbers that one measurement may be planned with, such as 1e10.",
     ),
     click.option(
         "--jobs",
@@ -63,6 +75,7 @@ MEASURING = (
         help="Number of processes; the results do not depend on it.",
     ),
 )
+SIMULATING = measurement("a moment", 0.05, "3e8", "Random numbers of a simulation.")
 OPTIONS = (
     *MEASURING,
     click.option(
@@ -82,6 +95,11 @@ def running(command: Command) -> Command:
 def measuring(command: Command) -> Command:
     """Give a command the options of measurements."""
     return _with(MEASURING, command)
+
+
+def simulating(command: Command) -> Command:
+    """Give a command the options of a simulation of blocks."""
+    return _with(SIMULATING, command)
 
 
 def _with(options: Sequence[Command], command: Command) -> Command:

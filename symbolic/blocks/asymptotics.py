@@ -16,10 +16,13 @@ from sympy import (
     Poly,
     Rational,
     Symbol,
+    apart,
+    cancel,
     erf,
     erfc,
     exp,
     gamma,
+    integrate,
     limit,
     oo,
     pi,
@@ -31,6 +34,7 @@ from sympy import (
 from varlaw.symbolic.blocks.activation import GaussianMean
 from varlaw.symbolic.blocks.enclosed import enclosure
 from varlaw.symbolic.blocks.state import ONE, ZERO, tidy
+from varlaw.symbolic.clock import OutOfTime, clock
 from varlaw.symbolic.gaussian.balls import NoEnclosure, ball
 from varlaw.symbolic.gaussian.closed import Divergent
 from varlaw.symbolic.gaussian.pieces import NotClosed, pieces_of
@@ -38,7 +42,10 @@ from varlaw.symbolic.gaussian.pieces import NotClosed, pieces_of
 ORDER = 6  # of expansions at 0
 SMALL = Rational(1, 2**40)  # where expansions are confirmed by balls
 BITS, CLOSE = 400, 0.01
+SECONDS = 20.0  # of the processor's time, for one expansion
 FAILURES = (
+    OutOfTime,
+    SystemError,  # of flint, where the clock rings inside an integral
     NotClosed,
     NoEnclosure,
     Divergent,
@@ -68,38 +75,47 @@ class Ends:
     @cached_property
     def near_zero(self) -> list[Term] | None:
         """The first two terms of the expansion in root q at 0."""
-        root = Dummy("s", positive=True)
         try:
-            plain = self.expression.replace(
-                lambda e: isinstance(e, GaussianMean), lambda e: self._at_small(e, root)
-            )
-            small = _without_tails(plain.subs(self.variable, root**2), root)
-            polynomial = Poly(series(small, root, 0, ORDER).removeO().expand(), root)
+            with clock(SECONDS):
+                terms = self._expanded()[:2]
+            return terms if self._confirmed(terms, SMALL) else None
         except FAILURES:
             return None
-        terms = [
-            Term(tidy(coefficient), Rational(power, 2))
-            for (power,), coefficient in sorted(polynomial.terms())
-            if coefficient != 0
-        ]
-        return terms[:2] if self._confirmed(terms[:2], SMALL) else None
 
     @cached_property
     def far_out(self) -> Term | None:
         """The leading term as q grows."""
         try:
-            plain = self.expression.replace(
-                lambda e: isinstance(e, GaussianMean), lambda e: self._at_large(e)
-            )
-            root = Dummy("s", positive=True)
-            turned = _without_tails(plain.subs(self.variable, 1 / root**2), root)
-            for power in (2, 1, 0, -1, -2):
-                found = limit(turned * root**power, root, 0, "+")
-                if found.is_finite and found != 0:
-                    term = Term(tidy(found), Rational(power, 2))
-                    return term if self._confirmed([term], 1 / SMALL) else None
+            with clock(SECONDS):
+                term = self._leading()
+            known = term is not None and self._confirmed([term], 1 / SMALL)
         except FAILURES:
             return None
+        return term if known else None
+
+    def _expanded(self) -> list[Term]:
+        root = Dummy("s", positive=True)
+        plain = self.expression.replace(
+            lambda e: isinstance(e, GaussianMean), lambda e: self._at_small(e, root)
+        )
+        small = _without_tails(plain.subs(self.variable, root**2), root)
+        polynomial = Poly(series(small, root, 0, ORDER).removeO().expand(), root)
+        return [
+            Term(tidy(coefficient), Rational(power, 2))
+            for (power,), coefficient in sorted(polynomial.terms())
+            if coefficient != 0
+        ]
+
+    def _leading(self) -> Term | None:
+        plain = self.expression.replace(
+            lambda e: isinstance(e, GaussianMean), lambda e: self._at_large(e)
+        )
+        root = Dummy("s", positive=True)
+        turned = _without_tails(plain.subs(self.variable, 1 / root**2), root)
+        for power in (2, 1, 0, -1, -2):
+            found = limit(turned * root**power, root, 0, "+")
+            if found.is_finite and found != 0:
+                return Term(tidy(found), Rational(power, 2))
         return None
 
     def _confirmed(self, terms: list[Term], at: Rational) -> bool:
@@ -138,6 +154,8 @@ class Ends:
         (x,), f = law.variables, law.expr
         if m != 0:
             raise NotClosed("the mean does not vanish")
+        if (turned := _in_exponentials(f, x)) is not None:
+            return _mean_far_out(*turned, v)
         pieces = pieces_of(f, x)
         sides = pieces[0].expression.subs(x, -x), pieces[-1].expression
         for power in (2, 1, 0):
@@ -145,6 +163,27 @@ class Ends:
             if all(size.is_finite for size in sizes) and sum(sizes) != 0:
                 return sum(sizes) / 2 * absolute_moment(power) * sqrt(v) ** power
         raise NotClosed("the function vanishes far out")
+
+
+def _in_exponentials(f: Expr, x: Symbol) -> tuple[Expr, Symbol] | None:
+    """A quotient of polynomials in u = e^x that f is, with u; None where it is none."""
+    u = Dummy("u", positive=True)
+    turned = f.rewrite(exp).replace(
+        lambda e: isinstance(e, exp) and e.args[0].has(x), lambda e: u ** (e.args[0] / x)
+    )
+    if not turned.has(u) or turned.has(x) or not turned.is_rational_function(u):
+        return None
+    return cancel(turned), u
+
+
+def _mean_far_out(f: Expr, u: Symbol, v: Expr) -> Expr:
+    """The leading term of E[f(e^x)] for large v: by the ends of f, or by its integral."""
+    ends = f.subs(u, 0) + cancel(f.subs(u, 1 / u)).subs(u, 0)
+    if not (ends.is_number and ends.is_finite):
+        raise NotClosed("the function grows like exponentials")
+    if ends != 0:
+        return ends / 2
+    return integrate(apart(cancel(f / u), u), (u, 0, oo)) / sqrt(2 * pi * v)
 
 
 def _without_tails(expression: Expr, root: Symbol) -> Expr:

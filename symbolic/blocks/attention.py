@@ -1,12 +1,13 @@
 """Self-attention at initialisation: heads, causal masks, QK-norm; forward and backward."""
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
 
-from sympy import Expr, Integer, exp, harmonic, polygamma, sqrt
+from sympy import Expr, Integer, exp, sqrt
 
-from varlaw.symbolic.blocks.block import Block, quantity, size
+from varlaw.symbolic.blocks.block import Block, flag, quantity, size
 from varlaw.symbolic.blocks.linear import check_width
+from varlaw.symbolic.blocks.overlaps import Logits, Overlap, at_position, causal, of_all
+from varlaw.symbolic.blocks.positions import Means, Positions, located, means
 from varlaw.symbolic.blocks.state import (
     ONE,
     ZERO,
@@ -15,40 +16,11 @@ from varlaw.symbolic.blocks.state import (
     Gradient,
     Regime,
     State,
+    joint,
     tidy,
 )
 from varlaw.symbolic.language import Text
 from varlaw.symbolic.language_text import typed
-
-WRITTEN_OUT = 20  # tokens up to which sums over positions are fractions
-
-
-class Logits(NamedTuple):
-    """The logits of one head: their variance, and how they go with queries and keys.
-
-    `keys` and `queries` are the correlations of two keys and of two queries; `key_slope` is the
-    second moment of the derivative of a logit by a feature of its key's token, `query_slope` that
-    by a feature of its query's token.
-    """
-
-    variance: Expr
-    keys: Expr
-    queries: Expr
-    key_slope: Expr
-    query_slope: Expr
-
-
-class Overlap(NamedTuple):
-    """Sums over softmax weights p, with means over queries t or over pairs of them.
-
-    `one` is E sum_s p_ts^2, `squared` the mean of its square, `two` E sum_s p_ts p_t's, and
-    `centred` what of `two` is left where from each token the mean of its row is taken.
-    """
-
-    one: Expr
-    squared: Expr
-    two: Expr
-    centred: Expr
 
 
 @dataclass(frozen=True, init=False)
@@ -59,12 +31,13 @@ class Attention(Block):
     shared by groups of queries (Ainslie et al. 2023), which no map here depends on. The scale is
     1/sqrt(head_width) unless given (Vaswani et al. 2017, section 3.2.1); `qk_norm` normalises
     queries and keys (Henry et al. 2020). `causal`: token t sees the tokens up to t, and moments are
-    means over the positions, or those at `position` and of it and an earlier one.
+    means over the positions, or those at `position` and of it and an earlier one. `rotary`, a base,
+    and biases by distance of variance `relative` are those of `Positions`.
 
     Query or key weights of 0 make p uniform, and all maps are exact. Else, in the wide limit, with
     q = E[x^2], c = E[x x'], rho = c/q and u = E[logit^2], E sum_s p_ts^2 is taken as
     N = e^v/(T - 1 + e^v), v = u (1-rho), which is right for small u at any T, and for many tokens
-    at any u (`overlapping` has the next order); for two queries with rho v in place of v. Since p
+    at any u (`overlap.py` is exact); for two queries with rho v in place of v. Since p
     depends on the tokens, by Stein's lemma the average is moved by q - c times the gradient of a
     logit, which adds (q - c)^2 u/(q d), and rho times that for two queries. Backward, gradients
     pass through the values, times N, and through the logits: through queries times u (1-rho)^2
@@ -85,6 +58,10 @@ class Attention(Block):
     qk_norm: Expr
     causal: Expr
     position: Expr | None
+    rotary: Expr
+    relative: Expr
+    buckets: Expr
+    furthest: Expr
     query_bias: Expr
     key_bias: Expr
     value_bias: Expr
@@ -106,6 +83,10 @@ class Attention(Block):
         qk_norm: Text = 0,
         causal: Text = 0,
         position: Text | None = None,
+        rotary: Text = 0,
+        relative: Text = 0,
+        buckets: Text = 0,
+        furthest: Text = 128,
         query_bias: Text = 0,
         key_bias: Text = 0,
         value_bias: Text = 0,
@@ -123,9 +104,13 @@ class Attention(Block):
             "kv_heads": shared,
             "head_width": own,
             "scale": 1 / sqrt(own) if scale is None else quantity(scale, "scale of the logits"),
-            "qk_norm": _flag(qk_norm, "qk_norm"),
-            "causal": _flag(causal, "causal"),
+            "qk_norm": flag(qk_norm, "qk_norm"),
+            "causal": flag(causal, "causal"),
             "position": None if position is None else size(position, "position"),
+            "rotary": quantity(rotary, "base of rotary positions"),
+            "relative": quantity(relative, "variance of the biases by distance"),
+            "buckets": quantity(buckets, "number of buckets"),
+            "furthest": size(furthest, "furthest distance of a bucket"),
         }
         weights = {"value": value, "out": out, "query": query, "key": key}
         for name, text in weights.items():
@@ -137,26 +122,63 @@ class Attention(Block):
             object.__setattr__(self, name, found)
         if self.position is not None and self.causal == 0:
             raise BlockError("without a causal mask all positions are alike: leave out position")
+        if self.placed and self.position is not None:
+            raise BlockError("positions by distance have means over positions: leave out position")
+        if self.rotary != 0 and (own / 2).is_integer is False:
+            raise BlockError(f"rotary positions turn pairs of features: {typed(own)} is odd")
         if self.qk_norm == 1 and 0 in (self.query, self.key):
             raise BlockError("qk_norm normalises queries and keys, which are 0 here")
 
     @property
-    def uniform(self) -> bool:
+    def silent(self) -> bool:
+        """Whether q.k is 0."""
         return 0 in (self.query, self.key, self.scale)
+
+    @property
+    def uniform(self) -> bool:
+        return self.silent and self.relative == 0
+
+    @property
+    def placed(self) -> bool:
+        """Whether logits depend on the distance of their tokens."""
+        return self.rotary != 0 or self.relative != 0
+
+    @property
+    def places(self) -> Positions | None:
+        """Where the tokens stand; None where logits do not depend on it.
+
+        Raises BlockError where a size or a base has no value.
+        """
+        if not self.placed:
+            return None
+        return located(
+            self.tokens,
+            causal=self.causal == 1,
+            base=self.rotary,
+            head_width=self.head_width,
+            variance=self.relative,
+            buckets=self.buckets,
+            furthest=self.furthest,
+        )
+
+    def read(self, state: State) -> State:
+        """The tokens that keys and values are made of: those that enter."""
+        return state
 
     def logits(self, state: State) -> Logits:
         """The logits where the state enters."""
-        q, c, d = state.second_moment, state.followed, self.width
-        if self.uniform:
+        own, d = self.read(state), self.width
+        if self.silent:
             return Logits(ZERO, ZERO, ZERO, ZERO, ZERO)
         bias = self.key_bias if self.qk_norm == 1 else ZERO  # shifts all logits of a query alike
-        queries, keys = (d * self.query * q + self.query_bias, d * self.key * q + bias)
+        queries = d * self.query * state.second_moment + self.query_bias
+        keys = d * self.key * own.second_moment + bias
         norms = ONE if self.qk_norm == 1 else queries * keys
         u = tidy(self.scale**2 * self.head_width * norms)
         return Logits(
             u,
-            tidy((d * self.key * c + bias) / keys),
-            tidy((d * self.query * c + self.query_bias) / queries),
+            tidy((d * self.key * own.followed + bias) / keys),
+            tidy((d * self.query * state.followed + self.query_bias) / queries),
             tidy(u * self.key / keys),
             tidy(u * self.query / queries),
         )
@@ -167,13 +189,14 @@ class Attention(Block):
 
     def averages(self, state: State) -> State:
         """The averaged tokens sum_s p_ts x_s."""
-        logits, spread = self.logits(state), state.second_moment - state.followed
-        overlap, moved = self._overlap(logits), logits.key_slope * spread**2
+        own, logits = self.read(state), self.logits(state)
+        spread = own.second_moment - own.followed
+        overlap, moved, place = self._overlap(logits), logits.key_slope * spread**2, self._means
         return state.become(
             *self._used(),
-            *state.resting("second_moment", "product"),
-            second_moment=state.followed + tidy(spread * overlap.one) + moved,
-            product=state.followed + tidy(spread * overlap.two) + logits.queries * moved,
+            *self._entered(state),
+            second_moment=own.followed + tidy(spread * overlap.one) + place.one * moved,
+            product=own.followed + tidy(spread * overlap.two) + logits.queries * place.two * moved,
         )
 
     def forward(self, state: State) -> State:
@@ -181,7 +204,6 @@ class Attention(Block):
         average = self.averages(state)
         inner = self.heads * self.head_width * self.out
         gain = tidy(inner * self.width * self.value)
-
         bias = inner * self.value_bias + self.out_bias
         return average.become(
             mean=ZERO,
@@ -209,63 +231,51 @@ class Attention(Block):
             * d
             * spread
             * logits.key_slope
-            * (g * (one - squared) + rest * h * logits.queries * centred)
+            * (g * (one - squared) + rest * h * logits.queries * self._means.kept * centred)
         )
-        through = gain * d * spread * (1 - logits.keys) * logits.query_slope
-        query = through * g * ((1 - 2 * one + squared) / d + one - squared)
-        if rest == 0:
-            product = gain * h
-        else:
-            product = (gain * (g + rest * h) - value - key) / rest + through * h * (1 / d + two)
+        query, pairs = self.queried(gradient, state)
+        alone = rest == 0
+        product = gain * h if alone else (gain * (g + rest * h) - value - key) / rest + pairs
         whole = value + key + query
         if self.uniform:
             whole, product = tidy(whole), tidy(product)
-        entered = Regime() if self.uniform else state.resting("second_moment", "product")
-        used = {*self._used(), *gradient.resting(), *entered}
+        used = {*self._used(), *gradient.resting()}
+        if not self.uniform:
+            used |= self._entered(state)
         return gradient.become(*used, second_moment=whole, product=product)
+
+    def queried(self, gradient: Gradient, state: State) -> tuple[Expr, Expr]:
+        """The gradient that comes back through queries, and its product for two tokens."""
+        logits, own, d = self.logits(state), self.read(state), self.width
+        one, squared, two, _ = self._overlap(logits)
+        spread = (own.second_moment - own.followed) * (1 - logits.keys * self._means.one)
+        gain = d**2 * self.out * self.heads * self.head_width * self.value
+        through = gain * spread * logits.query_slope
+        return (
+            through * gradient.second_moment * ((1 - 2 * one + squared) / d + one - squared),
+            through * gradient.product * (1 / d + two),
+        )
+
+    def _entered(self, state: State) -> Regime:
+        return joint(one.resting("second_moment", "product") for one in {state, self.read(state)})
+
+    @property
+    def _means(self) -> Means:
+        return Means() if self.places is None else means(self.places)
 
     def _used(self) -> list[Approximation]:
         soft = [] if self.uniform else [Approximation.WIDE, Approximation.TOKENS]
-        averaged = self.causal == 1 and self.position is None
-        return [*soft, Approximation.POSITIONS] if averaged else soft
+        averaged = (self.causal == 1 and self.position is None) or self.placed
+        soft += [Approximation.POSITIONS] if averaged else []
+        return [*soft, Approximation.LOGITS] if self.placed else soft
 
     def _overlap(self, logits: Logits) -> Overlap:
-        n, apart = self.tokens, logits.variance * (1 - logits.keys)
-        one, two = exp(tidy(apart)), exp(tidy(apart * logits.queries))
+        place, u = self._means, logits.variance
+        own = u * (1 - logits.keys * place.one) + place.bias_one
+        pair = u * logits.queries * (place.kept - logits.keys * place.two) + place.bias_two
+        one, two = exp(tidy(own)), exp(tidy(pair))
         if self.causal == 0:
-            single, both = (tidy(grown / (n - 1 + grown)) for grown in (one, two))
-            return Overlap(single, single**2, both, both * (1 - 1 / n))
-        if (t := self.position) is not None:
-            single = tidy(one / (t - 1 + one))
-            return Overlap(single, single**2, two / t, two / t)
-        if n == 1:
-            return Overlap(ONE, ONE, ONE, ZERO)
-        short = not n.is_number or n <= WRITTEN_OUT
-        first, second = harmonic(n, evaluate=short), harmonic(n, 2, evaluate=short)
-        pairs = n * (n - 1) / 2
-        return Overlap(
-            first / n if one == 1 else one * (harmonic(n + one - 1) - harmonic(one - 1)) / n,
-            second / n if one == 1 else one**2 * (polygamma(1, one) - polygamma(1, n + one)) / n,
-            two * (n - first) / pairs,
-            two * (n - first - (first**2 - second) / 2) / pairs,
-        )
-
-
-def overlapping(b: Any, a: Any, n: Any) -> Any:
-    """E sum_s p_s p'_s of two softmaxes over n keys, a and b below e^(variance or covariance).
-
-    The variance and covariance are those of iid Gaussian logits. Right up to 1/n^2 of itself for
-    many keys (up to 1/n where b < a), to the second order in the variance, and for one key.
-
-    >>> round(overlapping(exp(1.0), exp(1.0), 64), 4)  # 0.0388 in simulations
-    0.0391
-    """
-    late = n - 1 + a * (3 * a**2 + 2 * a - 3) / 2
-    return b / (n - 1 + b + 2 * (b - 1) * (a - 1) * (n - 1) / late)
-
-
-def _flag(value: Text, name: str) -> Expr:
-    found = quantity(value, name)
-    if found not in (0, 1):
-        raise BlockError(f"{name} is 0 or 1, not {typed(found)}")
-    return found
+            return of_all(one, two, self.tokens)
+        if self.position is not None:
+            return at_position(one, two, self.position)
+        return causal(one, two, self.tokens)

@@ -101,6 +101,14 @@ def size(value: Text, what: str) -> Expr:
     return found
 
 
+def flag(value: Text, name: str) -> Expr:
+    """0 or 1."""
+    found = quantity(value, name)
+    if found not in (0, 1):
+        raise BlockError(f"{name} is 0 or 1, not {typed(found)}")
+    return found
+
+
 def names(*expressions: Expr) -> set[Symbol]:
     """The free symbols of some expressions."""
     return set().union(*(e.free_symbols for e in expressions))

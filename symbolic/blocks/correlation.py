@@ -6,7 +6,7 @@ from flint import ctx
 from sympy import Dummy, Expr, Symbol, asin, limit, nan, zoo
 
 from varlaw.symbolic.blocks.activation import Activation
-from varlaw.symbolic.blocks.asymptotics import FAILURES, fading
+from varlaw.symbolic.blocks.asymptotics import FAILURES, SECONDS, fading
 from varlaw.symbolic.blocks.block import Block, Sequential
 from varlaw.symbolic.blocks.enclosed import without
 from varlaw.symbolic.blocks.growth import decimal
@@ -15,6 +15,7 @@ from varlaw.symbolic.blocks.recurrence import Growth
 from varlaw.symbolic.blocks.repeat import Repeat
 from varlaw.symbolic.blocks.residual import Residual
 from varlaw.symbolic.blocks.state import ONE, ZERO, BlockError, State, tidy
+from varlaw.symbolic.clock import clock
 from varlaw.symbolic.gaussian.balls import ball
 from varlaw.symbolic.gaussian.correlation_map import CorrelationMap, depth_scale
 from varlaw.symbolic.gaussian.decimals import Enclosed, shown
@@ -172,7 +173,11 @@ def _neutral(ratio: Expr) -> Growth:
     root = Dummy("u", positive=True)
     gap = (1 - ratio.diff(RHO)).subs(RHO, 1 - root**2)
     for power in (1, 2):
-        found = limit(gap / root**power, root, 0, "+")
+        try:
+            with clock(SECONDS):
+                found = limit(gap / root**power, root, 0, "+")
+        except FAILURES:
+            return UNKNOWN
         if found.is_finite and found.is_positive:
             excess = ONE * power / 2
             power, value = fading(-found / (1 + excess), excess)

@@ -7,6 +7,7 @@ from sympy import Dummy, Expr, Symbol
 
 from varlaw.symbolic.blocks.block import Block, Sequential
 from varlaw.symbolic.blocks.correlation import Phase, correlation_growth, phases
+from varlaw.symbolic.blocks.coupled_growth import coupled_gradient
 from varlaw.symbolic.blocks.enclosed import Enclosable
 from varlaw.symbolic.blocks.growth import UNKNOWN, Fate, fate, gradient_fate
 from varlaw.symbolic.blocks.recurrence import Growth
@@ -61,6 +62,8 @@ def depth(repeat: Repeat, state: State) -> Depth:
     correlation, coupled = correlation_growth(repeat, state)
     if path is None:
         forward = coupled
+    if not backward.kind:
+        backward = coupled_gradient(repeat, state, forward, correlation)
     return Depth(
         _fixed(forward, repeat.depth),
         _fixed(backward, repeat.depth),

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from flint import arb, ctx
-from sympy import Expr, Float, Integer, Symbol
+from sympy import Expr, Float, Integer, Symbol, exp, powsimp
 
-from varlaw.symbolic.blocks.asymptotics import FAILURES, Ends, Term, fading, growing
+from varlaw.symbolic.blocks.asymptotics import FAILURES, LAYERS, Ends, Term, fading, growing
 from varlaw.symbolic.blocks.enclosed import enclosure
 from varlaw.symbolic.blocks.recurrence import Growth, Product, Recurrence
 from varlaw.symbolic.blocks.roots import OCTAVES, FixedPoint, FixedPoints, fixed_points
@@ -159,8 +159,9 @@ def unbounded(added: Term) -> Growth:
 def gradient_fate(product: Product, forward: Fate) -> Growth:
     """The growth of gradients: by the factor where the second moments go.
 
-    At a neutral end, where the factor is 1 + c q^s, the product of 1 + c q_l^s along
-    q_l = k l^(-1/s) goes like the power c k^s of l.
+    At a neutral end, where the factor is 1 + c q^s, the product of 1 + c q_l^s along q_l = k l^a
+    goes like the power c k^s of l for a s = -1, and its logarithm like c k^s l^(1 + a s)/(1 + a s)
+    for a s > -1, as in streams of tanh (Yang and Schoenholz 2017, section 4).
     """
     factor, q = product.factor, product.path.variable
     if not forward.known:
@@ -172,11 +173,7 @@ def gradient_fate(product: Product, forward: Fate) -> Growth:
         except FAILURES:
             return UNKNOWN
         return UNKNOWN if rate.value.contains(1) else Growth("exponential", decimal(rate))
-    ends = Ends(factor, q)
-    if forward.drawn == ZERO:
-        terms = ends.near_zero or []
-    else:
-        terms = [] if ends.far_out is None else [ends.far_out]
+    terms = _at_end(factor, q, forward.drawn == ZERO)
     if not terms or terms[0].power != 0:
         return UNKNOWN
     side = _against_one(terms[0].coefficient)
@@ -185,11 +182,28 @@ def gradient_fate(product: Product, forward: Fate) -> Growth:
     if side:
         return Growth("exponential", terms[0].coefficient)
     value = forward.growth.asymptotic
+    if forward.growth.kind == "linear" and forward.growth.rate is not None:
+        value = forward.growth.rate * LAYERS
     if value is None or len(terms) < 2:
         return UNKNOWN
-    (layers,) = value.free_symbols
-    change = (terms[1].coefficient * value ** terms[1].power * layers).simplify()
-    return UNKNOWN if change.free_symbols else Growth("polynomial", change)
+    change = powsimp(terms[1].coefficient * value ** terms[1].power * LAYERS)
+    if not change.free_symbols:
+        return Growth("polynomial", change)
+    power = (LAYERS * change.diff(LAYERS) / change).simplify()
+    if not (power.is_number and power.is_positive):
+        return UNKNOWN
+    return Growth("subexponential", power, None, exp(change / power))
+
+
+def _at_end(factor: Expr, q: Symbol, zero: bool) -> list[Term]:
+    """The first two terms of a factor near 0, or far out; fewer where they are not known."""
+    if zero:
+        return Ends(factor, q).near_zero or []
+    first = Ends(factor, q).far_out
+    if first is None or first.power != 0:
+        return [] if first is None else [first]
+    second = Ends(factor - first.coefficient, q).far_out
+    return [first] if second is None else [first, second]
 
 
 def decimal(value: Enclosed) -> Expr:

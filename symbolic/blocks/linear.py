@@ -89,7 +89,7 @@ class Embedding(Block):
 
     def forward(self, state: State) -> State:
         moment = tidy(self.scale**2 * self.var)
-        return State(second_moment=moment, product=ZERO, width=self.width)
+        return State(second_moment=moment, product=ZERO, width=self.width, memory=state.memory)
 
     def backward(self, gradient: Gradient, state: State) -> Gradient:
         return gradient.become(

@@ -5,8 +5,6 @@ length of the sequence, the longest one unless given. All biases start at 0, and
 normalisation. Dropout is left out.
 """
 
-from typing import NamedTuple
-
 from sympy import Expr, Rational
 
 from varlaw.symbolic.blocks.activation import Activation
@@ -17,58 +15,11 @@ from varlaw.symbolic.blocks.norm import LayerNorm, RMSNorm
 from varlaw.symbolic.blocks.repeat import Repeat
 from varlaw.symbolic.blocks.residual import Gate, post_norm, pre_norm
 from varlaw.symbolic.blocks.shift import Shift
-from varlaw.symbolic.blocks.state import BlockError
+from varlaw.symbolic.blocks.sizes import BERT, GPT2, LLAMA, Sizes, sized
 from varlaw.symbolic.language import Text, read
-from varlaw.symbolic.names import suggestion
 
 TRUNCATED = Rational("0.773741303549923247180")  # variance of N(0, 1) cut at 2, to 21 digits
-
-
-class Sizes(NamedTuple):
-    """What a size stands for; `inner` is the width in the MLP, `words` are those known."""
-
-    depth: Text
-    width: Text
-    heads: Text
-    inner: Text
-    kv_heads: Text
-    head_width: Text
-    words: Text
-    tokens: Text
-
-
-def _gpt2(depth: int, width: int, heads: int) -> Sizes:
-    return Sizes(depth, width, heads, 4 * width, heads, width // heads, 50257, 1024)
-
-
-def _bert(depth: int, width: int, heads: int) -> Sizes:
-    return Sizes(depth, width, heads, 4 * width, heads, width // heads, 30522, 512)
-
-
-def _t5(depth: int, width: int, heads: int, inner: int, head_width: int) -> Sizes:
-    return Sizes(depth, width, heads, inner, heads, head_width, 32128, 512)
-
-
-GPT2 = {
-    "small": _gpt2(12, 768, 12),
-    "medium": _gpt2(24, 1024, 16),
-    "large": _gpt2(36, 1280, 20),
-    "xl": _gpt2(48, 1600, 25),
-}
-BERT = {"base": _bert(12, 768, 12), "large": _bert(24, 1024, 16)}
-T5 = {
-    "small": _t5(6, 512, 8, 2048, 64),
-    "base": _t5(12, 768, 12, 3072, 64),
-    "large": _t5(24, 1024, 16, 4096, 64),
-    "3b": _t5(24, 1024, 32, 16384, 128),
-    "11b": _t5(24, 1024, 128, 65536, 128),
-}
-LLAMA = {
-    "7b": Sizes(32, 4096, 32, 11008, 32, 128, 32000, 2048),
-    "13b": Sizes(40, 5120, 40, 13824, 40, 128, 32000, 2048),
-    "70b": Sizes(80, 8192, 64, 28672, 8, 128, 32000, 4096),
-    "8b": Sizes(32, 4096, 32, 14336, 8, 128, 128256, 8192),
-}
+LLAMA_BASES = {"8b": 500000}  # of rotary positions, where they are not 10000
 
 
 def mlp(
@@ -120,8 +71,17 @@ def gpt2(
     0.01 (`position_std=1/100`). GELU is the exact one; the tanh form of the code differs by less
     than 1e-3. The head is the embedding: logits are those of words that did not come in.
     """
-    given = locals()
-    s = _sizes(GPT2, size, "GPT-2", **_overrides(given))
+    s = sized(
+        GPT2,
+        size,
+        "GPT-2",
+        tokens=tokens,
+        depth=depth,
+        width=width,
+        heads=heads,
+        inner=inner,
+        words=words,
+    )
     v = _square(std, "deviation of the weights")
     d, n, L = (read(value) for value in (s.width, s.inner, s.depth))
     written = v * (1 / (2 * L) if residual_scale is None else read(residual_scale) ** 2)
@@ -153,8 +113,17 @@ def bert(
     are not cut. Words, positions and segments are added; all tokens are of one segment, and so
     correlate by 1/3. The 1e-12 of the norms is left out.
     """
-    given = locals()
-    s = _sizes(BERT, size, "BERT", **_overrides(given))
+    s = sized(
+        BERT,
+        size,
+        "BERT",
+        tokens=tokens,
+        depth=depth,
+        width=width,
+        heads=heads,
+        inner=inner,
+        words=words,
+    )
     v = _square(std, "deviation of the weights")
     if quantity(truncated, "truncated") != 0:
         v = v * TRUNCATED
@@ -168,39 +137,6 @@ def bert(
     return rows >> Repeat(layer, s.depth) >> head
 
 
-def t5(
-    size: str = "small",
-    *,
-    tokens: Text | None = None,
-    depth: Text | None = None,
-    width: Text | None = None,
-    heads: Text | None = None,
-    inner: Text | None = None,
-    head_width: Text | None = None,
-    factor: Text = 1,
-    eps: Text = 0,
-) -> Block:
-    """The encoder of T5 (Raffel et al. 2020, section 2.1): Pre-Norm with RMSNorm, no logit scale.
-
-    Deviations are `factor` times 1 of the words, 1/sqrt(d d_k) of the queries, 1/sqrt(d) of keys,
-    values and the first layer, 1/sqrt(heads d_k) of W_O and 1/sqrt(inner) of the second layer
-    (Hugging Face's modeling_t5.py, after google-research/text-to-text-transfer-transformer). The
-    biases by relative position, of variance 1/d beside logits of variance 1, are left out, and
-    so is the 1e-6 of the norms.
-    """
-    given = locals()
-    s = _sizes(T5, size, "T5", **_overrides(given))
-    d, n, own, h, f = (read(value) for value in (s.width, s.inner, s.head_width, s.heads, factor))
-    f = f**2
-    attention = _attention(
-        s, query=f / (d * own), key=f / d, value=f / d, out=f / (h * own), scale=1
-    )
-    feed = Linear(d, n, var=f / d) >> Activation("relu") >> Linear(n, d, var=f / n)
-    norm = RMSNorm(eps)
-    layer = pre_norm(attention, norm) >> pre_norm(feed, norm)
-    return Embedding(d, var=f) >> Repeat(layer, s.depth) >> norm
-
-
 def llama(
     size: str = "7b",
     *,
@@ -212,41 +148,35 @@ def llama(
     kv_heads: Text | None = None,
     words: Text | None = None,
     std: Text = "1/50",
+    rotary: Text | None = None,
     eps: Text = "1/1000000",
 ) -> Block:
     """LLaMA (Touvron et al. 2023, section 2.2; 70b of LLaMA 2, 8b of LLaMA 3): Pre-Norm, SwiGLU.
 
     All weights are normal of deviation 0.02 (Hugging Face's LlamaConfig, `initializer_range`; the
-    authors published no initialisation). Rotary positions are left out: they turn queries and keys
-    without a change of second moments, and lessen the correlation of logits of tokens that
-    correlate.
+    authors published no initialisation). Rotary positions have the base 10000, 8b 500000; they
+    need numbers, and `rotary=0` leaves them out.
     """
-    given = locals()
-    s = _sizes(LLAMA, size, "LLaMA", **_overrides(given))
+    s = sized(
+        LLAMA,
+        size,
+        "LLaMA",
+        tokens=tokens,
+        depth=depth,
+        width=width,
+        heads=heads,
+        inner=inner,
+        kv_heads=kv_heads,
+        words=words,
+    )
     v = _square(std, "deviation of the weights")
     d, n = read(s.width), read(s.inner)
-    attention = _attention(s, query=v, key=v, value=v, out=v, causal=1)
+    base = LLAMA_BASES.get(size, 10000) if rotary is None else rotary
+    attention = _attention(s, query=v, key=v, value=v, out=v, causal=1, rotary=base)
     unit = Gate(Linear(d, n, var=v) >> Activation("silu"), Linear(d, n, var=v))
     norm = RMSNorm(eps)
     layer = pre_norm(attention, norm) >> pre_norm(Sequential((unit, Linear(n, d, var=v))), norm)
     return Embedding(d, var=v) >> Repeat(layer, s.depth) >> norm >> Linear(d, s.words, var=v)
-
-
-def _overrides(given: dict[str, Text | None]) -> dict[str, Text]:
-    """The sizes that were given beside the name of a size."""
-    return {name: text for name in Sizes._fields if (text := given.get(name)) is not None}
-
-
-def _sizes(table: dict[str, Sizes], name: str, model: str, **given: Text) -> Sizes:
-    """The sizes of a name, those given in their place; an MLP, heads go with a given width."""
-    if name not in table:
-        raise BlockError(f"{model} has no size {name!r}{suggestion(name, table)}")
-    found = table[name]
-    if "width" in given or "heads" in given:
-        d, h = (read(given.get(key, getattr(found, key))) for key in ("width", "heads"))
-        ratio = Rational(read(found.inner), read(found.width))
-        given = {"inner": ratio * d, "kv_heads": h, "head_width": d / h} | given
-    return found._replace(**given)
 
 
 def _square(std: Text, what: str) -> Expr:

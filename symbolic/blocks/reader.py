@@ -11,13 +11,15 @@ from typing import Any
 from sympy import Expr
 
 from varlaw.symbolic.blocks.activation import Activation
+from varlaw.symbolic.blocks.alibi import Alibi
 from varlaw.symbolic.blocks.attention import Attention
 from varlaw.symbolic.blocks.block import Block
 from varlaw.symbolic.blocks.convolution import Conv, ConvTransposed
+from varlaw.symbolic.blocks.cross import CrossAttention, Targets
 from varlaw.symbolic.blocks.experts import Experts
 from varlaw.symbolic.blocks.glu import UNITS, gated
 from varlaw.symbolic.blocks.linear import Dropout, Embedding, Linear, unembedding
-from varlaw.symbolic.blocks.models import bert, gpt2, llama, mlp, t5
+from varlaw.symbolic.blocks.models import bert, gpt2, llama, mlp
 from varlaw.symbolic.blocks.norm import BatchNorm, GroupNorm, InstanceNorm, LayerNorm, RMSNorm
 from varlaw.symbolic.blocks.pooling import AveragePool, GlobalAveragePool, MaxPool
 from varlaw.symbolic.blocks.repeat import Repeat
@@ -34,6 +36,9 @@ from varlaw.symbolic.blocks.scaled import deep_norm, fixup, re_zero, skip_init
 from varlaw.symbolic.blocks.shift import Shift
 from varlaw.symbolic.blocks.softmax import Softmax
 from varlaw.symbolic.blocks.state import BlockError
+from varlaw.symbolic.blocks.t5 import t5, t5v11
+from varlaw.symbolic.blocks.vision import ClassToken, FirstToken, Patches, Places
+from varlaw.symbolic.blocks.vit import vit
 from varlaw.symbolic.language import ReadingError, read
 from varlaw.symbolic.language_functions import function_named
 from varlaw.symbolic.names import suggestion
@@ -50,6 +55,9 @@ MAKERS: dict[str, Callable[..., Block]] = {
     "rmsnorm": RMSNorm,
     "activation": Activation,
     "attention": Attention,
+    "alibi": Alibi,
+    "crossattention": CrossAttention,
+    "targets": Targets,
     "residual": Residual,
     "prenorm": pre_norm,
     "postnorm": post_norm,
@@ -73,12 +81,18 @@ MAKERS: dict[str, Callable[..., Block]] = {
     **{name: gated(function) for name, function in UNITS.items()},
     "repeat": Repeat,
     "shift": Shift,
+    "patches": Patches,
+    "classtoken": ClassToken,
+    "places": Places,
+    "firsttoken": FirstToken,
     "mlp": mlp,
     "resnet": resnet,
     "gpt2": gpt2,
     "bert": bert,
     "t5": t5,
+    "t5v11": t5v11,
     "llama": llama,
+    "vit": vit,
 }
 TEXTS = {"function", "law", "size"}  # arguments that are taken as they stand
 BLOCKS = {"branch", "norm", "block", "left", "right", "branches"}  # arguments that are blocks

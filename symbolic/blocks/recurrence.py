@@ -22,7 +22,8 @@ class Growth:
     `kind` is "constant", "linear" (rate: what is added per layer), "exponential" (rate: the factor
     per layer, a decay below 1), "bounded" (rate: what the distance to `limit` is multiplied by),
     "polynomial" and, for the power 1/2, "sqrt" (rate: the power of the number l of layers;
-    `asymptotic` is what it comes near to, such as 1/(2*l)) or "" where it is not known.
+    `asymptotic` is what it comes near to, such as 1/(2*l)), "subexponential" (rate: the power of l
+    in the exponent; the logarithm comes near to that of `asymptotic`) or "" where it is not known.
     """
 
     kind: str
@@ -43,6 +44,9 @@ class Growth:
             case "polynomial" | "sqrt":
                 like = "" if self.asymptotic is None else f", like {typed(self.asymptotic)}"
                 return f"{self.kind}, of power {typed(self.rate)}{like}"
+            case "subexponential":
+                like = f"log like that of {typed(self.asymptotic)}"
+                return f"subexponential, of power {typed(self.rate)} in the exponent, {like}"
         return f"bounded, tends to {typed(self.limit)}, distance times {typed(self.rate)} per layer"
 
 

@@ -1,7 +1,6 @@
 """The same block many times over, each with weights of its own: laws in depth."""
 
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sympy import Dummy, Expr, Integer, Symbol, Tuple
@@ -25,6 +24,24 @@ class Layer:
     system: System
 
 
+@dataclass(frozen=True, eq=False)
+class Memory:
+    """What is known of layers whatever their number: symbols, and maps by what enters a layer.
+
+    Into a layer go the second moment q, the mean m where it changes with depth, and the product c
+    of two inputs where it is followed; out of it come the second moment g of the gradient and the
+    product h of two tokens' gradients.
+    """
+
+    q: Symbol = field(default_factory=lambda: Dummy("q", positive=True))
+    m: Symbol = field(default_factory=lambda: Dummy("m", real=True))
+    c: Symbol = field(default_factory=lambda: Dummy("c", real=True))
+    g: Symbol = field(default_factory=lambda: Dummy("g", positive=True))
+    h: Symbol = field(default_factory=lambda: Dummy("h", real=True))
+    layers: dict[State, Layer] = field(default_factory=dict)
+    gradients: dict[tuple[State, bool], Gradient] = field(default_factory=dict)
+
+
 @dataclass(frozen=True, init=False)
 class Repeat(Block):
     """A block `depth` times over; its second moment, mean and product go through a recurrence.
@@ -34,41 +51,42 @@ class Repeat(Block):
 
     block: Block
     depth: Expr
+    memory: Memory = field(compare=False, repr=False)
 
     def __init__(self, block: Block, depth: Text) -> None:
         object.__setattr__(self, "block", block)
         object.__setattr__(self, "depth", size(depth, "depth"))
+        object.__setattr__(self, "memory", Memory())
 
-    @cached_property
-    def q(self) -> Expr:
+    @property
+    def q(self) -> Symbol:
         """The second moment into a layer."""
-        return Dummy("q", positive=True)
+        return self.memory.q
 
-    @cached_property
-    def m(self) -> Expr:
+    @property
+    def m(self) -> Symbol:
         """The mean into a layer, where it changes with depth."""
-        return Dummy("m", real=True)
+        return self.memory.m
 
-    @cached_property
-    def c(self) -> Expr:
+    @property
+    def c(self) -> Symbol:
         """The product of two inputs into a layer, where it is followed."""
-        return Dummy("c", real=True)
+        return self.memory.c
 
-    @cached_property
-    def g(self) -> Expr:
+    @property
+    def g(self) -> Symbol:
         """The second moment of the gradient out of a layer."""
-        return Dummy("g", positive=True)
+        return self.memory.g
 
-    @cached_property
-    def h(self) -> Expr:
+    @property
+    def h(self) -> Symbol:
         """The product of two tokens' gradients out of a layer."""
-        return Dummy("h", real=True)
+        return self.memory.h
 
     def of(self, depth: Expr) -> "Repeat":
         """The same layers of another depth, with what is known of them already."""
         other = Repeat(self.block, depth)
-        known = ("q", "m", "c", "g", "h", "_layers", "_gradients")
-        other.__dict__.update({name: getattr(self, name) for name in known})
+        object.__setattr__(other, "memory", self.memory)
         return other
 
     def recurrence(self, state: State) -> Recurrence:
@@ -124,16 +142,15 @@ class Repeat(Block):
             raise BlockError("the gradient is coupled to other moments in depth")
         return Product(tidy(factor), path)
 
-    @cached_property
-    def _layers(self) -> dict[State, Layer]:
-        """The layers found before, by what enters the first."""
-        return {}
+    def followed(self, state: State) -> Gradient:
+        """The gradient into a layer at any depth, for g and h out of it."""
+        return self._passed(self.layer(state), followed=True)
 
     def layer(self, state: State) -> Layer:
         """A layer at any depth, and the recurrence of the numbers that change."""
-        if state not in self._layers:
-            self._layers[state] = self._layer(state)
-        return self._layers[state]
+        if state not in self.memory.layers:
+            self.memory.layers[state] = self._layer(state)
+        return self.memory.layers[state]
 
     def _layer(self, state: State) -> Layer:
         first = {self.q: state.second_moment, self.m: state.mean}
@@ -164,19 +181,14 @@ class Repeat(Block):
         system = System(steps, {u: first[u] for u in steps})
         return Layer(generic, out, system)
 
-    @cached_property
-    def _gradients(self) -> dict[tuple[State, bool], Gradient]:
-        """The gradients found before, by what enters a layer and whether h is followed."""
-        return {}
-
     def _passed(self, layer: Layer, followed: bool = False) -> Gradient:
         """The gradient into a layer, for g and h out of it; for 1 where h is 0 all along."""
         key = layer.entering, followed
-        if key not in self._gradients:
+        if key not in self.memory.gradients:
             whole, product = (self.g, self.h) if followed else (ONE, ZERO)
             gradient = Gradient(second_moment=whole, product=product)
-            self._gradients[key] = self.block.backward(gradient, layer.entering)
-        passed = self._gradients[key]
+            self.memory.gradients[key] = self.block.backward(gradient, layer.entering)
+        passed = self.memory.gradients[key]
         return self._passed(layer, True) if passed.product != 0 and not followed else passed
 
     def _alone(self, factor: Expr, layer: Layer) -> Expr:

@@ -25,6 +25,7 @@ class Approximation(StrEnum):
     SYMMETRIC = "symmetric weights"
     WIDE = "wide limit"
     TOKENS = "many tokens"
+    LOGITS = "small logits"
     POSITIONS = "means over positions"
     SAMPLES = "many samples"
     PROBE = "gradient independent of the weights"
@@ -81,6 +82,7 @@ class State(_Flow):
     `mixed`, that fresh zero-mean weights stand between them and the start of the branch that they
     are in; `symmetric`, that the sign of those weights is a sign of all features together.
     `regime` is what the second moment rests on, `mean_regime` and `product_regime` the others.
+    `memory` is the state of the tokens that cross attention reads, None where there are none.
     """
 
     mean: Expr = ZERO
@@ -90,6 +92,7 @@ class State(_Flow):
     mixed: bool = False
     symmetric: bool = False
     mean_regime: Regime = field(default_factory=Regime)
+    memory: "State | None" = None
 
     REGIMES: ClassVar[dict[str, str]] = {
         "second_moment": "regime",

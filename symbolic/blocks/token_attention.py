@@ -1,17 +1,19 @@
 """Attention token by token: what each position averages, and what gradients come back to it.
 
 For two queries t and t', of which the earlier sees m tokens and the later M, weights overlap by
-sum_s p_ts p_t's, which is 1/M for uniform weights and m/M times that of `overlapping` for m keys
-with the softmax, the covariance being that of the two logits of a token beyond that of different
-tokens. See `Attention`, of whose maps these are the means where all tokens are alike.
+sum_s p_ts p_t's, which is 1/M for uniform weights and else found by `overlap_integrals`, from the
+covariance of the two logits of a token beyond that of different tokens. Logits are taken as
+Gaussian, which those of wide heads are. See `Attention`, of whose maps these are the means where
+all tokens are alike and many.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
-from varlaw.symbolic.blocks.attention import Attention, overlapping
+from varlaw.symbolic.blocks.attention import Attention
+from varlaw.symbolic.blocks.overlap_integrals import Overlaps, overlaps
 from varlaw.symbolic.blocks.tokens import Tokens, back, follow, value
 from varlaw.symbolic.gaussian.arrays import Array
 
@@ -19,7 +21,8 @@ from varlaw.symbolic.gaussian.arrays import Array
 def logit_variance(block: Attention, tokens: Tokens) -> float:
     """The mean over queries and all tokens of the variance of a logit, masked ones included."""
     weights = _Weights.of(block, tokens)
-    return float(np.diag(weights.queries).mean() * np.diag(weights.keys).mean())
+    products = float(np.diag(weights.queries).mean() * np.diag(weights.keys).mean())
+    return products + value(block.relative)
 
 
 @dataclass(frozen=True)
@@ -58,12 +61,33 @@ class _Weights:
         return cls(block, tokens, keys, queries, *slopes, seen, uniform)
 
     @cached_property
+    def turned(self) -> Array:
+        """The same of keys, as far as rotation leaves products of logits."""
+        if (place := self.block.places) is None:
+            return self.apart(self.keys)
+        own = np.cumsum(np.diag(self.keys))[self.seen - 1] / self.seen
+        return place.kept * own - place.others(self.keys)
+
+    @property
+    def averaged_slope(self) -> Array | float:
+        """What rotation leaves of a mean over keys of the gradient of a logit."""
+        if (place := self.block.places) is None:
+            return 1.0
+        return np.asarray((place.kept + (self.seen - 1) * place.alike) / self.seen)
+
+    @cached_property
+    def overlaps(self) -> Overlaps:
+        if self.block.uniform:
+            own = np.diag(self.uniform)
+            return Overlaps(self.uniform, own * (1 - own))
+        place = self.block.places
+        covariances = self.queries * self.turned + (0.0 if place is None else place.added)
+        return overlaps(np.diag(covariances), covariances, np.diag(self.seen))
+
+    @property
     def overlap(self) -> Array:
         """sum_s p_ts p_t's."""
-        covariance = self.queries * self.apart(self.keys)
-        own = np.exp(np.diag(covariance) / 2)
-        two = overlapping(np.exp(covariance), np.outer(own, own), self.seen)
-        return np.asarray(self.seen * self.uniform * two)
+        return self.overlaps.products
 
     @cached_property
     def spread(self) -> Array:
@@ -103,11 +127,12 @@ class _Weights:
 @follow.register
 def _(block: Attention, tokens: Tokens) -> Tokens:
     w = _Weights.of(block, tokens)
-    own = np.diag(w.spread) * (1 - 1 / np.diag(w.seen))
+    own = np.diag(w.spread) * (1 - np.diag(w.overlap))
     average = w.averaged(tokens.products) + (w.overlap - w.uniform) * w.spread
-    average += w.queries * w.key_slope * np.outer(own, own)
+    average += w.queries * w.key_slope * np.outer(own, own) * w.averaged_slope
     biases = value(block.heads * block.head_width * block.out * block.value_bias + block.out_bias)
-    return Tokens(w.gain * average + biases, np.zeros(len(own)))
+    products = w.gain * average + biases
+    return replace(tokens, products=products, means=np.zeros(len(own)), gaussian=True)
 
 
 @back.register
@@ -117,11 +142,12 @@ def _(block: Attention, gradient: Array, tokens: Tokens) -> Array:
     ratio = np.where(w.uniform < 1, (1 - w.overlap) / np.where(w.uniform < 1, 1 - w.uniform, 1), 0)
     values = w.shared(gradient * ratio)
     np.fill_diagonal(values, np.diag(w.shared(gradient * w.overlap / w.uniform)))
-    rest = np.where(one_query, 1 - w.overlap, 1 - 1 / w.seen)
-    pushed = gradient * d * w.queries * w.key_slope * w.spread * rest * w.overlap / w.uniform
+    noise = w.overlaps.noise
+    moved = np.where(one_query, 1, 1 - 1 / w.seen) * noise / w.uniform
+    kept = 1.0 if (place := block.places) is None else place.kept
+    pushed = gradient * d * kept * w.queries * w.key_slope * w.spread * moved
     keys = -w.shared(pushed / np.maximum(w.seen - 1, 1))
     np.fill_diagonal(keys, np.diag(w.shared(pushed)))
-    covariance = d * w.spread * w.apart(w.keys) * w.query_slope
-    noise = w.overlap * np.where(one_query, 1 - w.overlap, 1)
+    covariance = d * w.spread * w.turned * w.query_slope
     queries = gradient * covariance * ((1 - w.overlap) ** 2 / d + noise)
     return np.asarray(w.gain * (values + keys + queries))

@@ -4,7 +4,7 @@ Where tokens are not alike, as behind a causal mask, means over positions do not
 The maps are those of the wide limit; each has its symbolic twin in the block it is of.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import singledispatch
 from math import factorial, sqrt
 
@@ -13,7 +13,7 @@ from sympy import Expr, Symbol
 
 from varlaw.symbolic.blocks.activation import Activation
 from varlaw.symbolic.blocks.block import Block, Sequential
-from varlaw.symbolic.blocks.linear import Embedding, Linear
+from varlaw.symbolic.blocks.linear import Dropout, Embedding, Linear
 from varlaw.symbolic.blocks.norm import LayerNorm, RMSNorm
 from varlaw.symbolic.blocks.repeat import Repeat
 from varlaw.symbolic.blocks.residual import Gate, Parallel, Residual
@@ -25,15 +25,21 @@ from varlaw.symbolic.gaussian.arrays import Array, on_arrays
 GRID = np.linspace(-10, 10, 4000)  # of a normal variable, without 0
 DENSITY = np.exp(-(GRID**2) / 2) / np.exp(-(GRID**2) / 2).sum()
 DEGREE = 40  # of Hermite polynomials, for pairs of tokens
+LEAST = 1e-9  # part of a second moment that is not left out
 ALIKE = 6  # decimals of a feature's scale up to which two tokens are alike
 
 
 @dataclass(frozen=True)
 class Tokens:
-    """`products[t, s]` is E[x_t x_s] of a feature, `means[t]` is E[x_t]."""
+    """`products[t, s]` is E[x_t x_s] of a feature, `means[t]` is E[x_t].
+
+    `memory` are the tokens that cross attention reads; `gaussian` is as in `State`.
+    """
 
     products: Array
     means: Array
+    memory: "Tokens | None" = None
+    gaussian: bool = True
 
     @property
     def second_moment(self) -> float:
@@ -52,14 +58,14 @@ def alike(state: State, count: int) -> Tokens:
     q, m = value(state.second_moment), value(state.mean)
     products = np.full((count, count), m**2 if state.product is None else value(state.product))
     np.fill_diagonal(products, q)
-    return Tokens(products, np.full(count, m))
+    return Tokens(products, np.full(count, m), gaussian=state.gaussian)
 
 
 def value(expression: Expr) -> float:
     """The number that an expression is. Raises BlockError where names have no values."""
     if missing := expression.free_symbols:
         listed = ", ".join(sorted(map(str, missing)))
-        raise BlockError(f"tokens one by one need numbers for {listed}")
+        raise BlockError(f"layers one by one need numbers for {listed}")
     return float(expression)
 
 
@@ -113,7 +119,8 @@ def _unrolled(block: Repeat) -> Sequential:
 def _(block: Embedding, tokens: Tokens) -> Tokens:
     count = len(tokens.means)
     out = block.forward(State(second_moment=block.var))
-    return Tokens(value(out.second_moment) * np.eye(count), np.zeros(count))
+    products = value(out.second_moment) * np.eye(count)
+    return replace(tokens, products=products, means=np.zeros(count), gaussian=True)
 
 
 @back.register(Embedding)
@@ -124,13 +131,14 @@ def _(block: Block, gradient: Array, tokens: Tokens) -> Array:
 
 @follow.register
 def _(block: Shift, tokens: Tokens) -> Tokens:
-    return Tokens(tokens.products + value(block.var), tokens.means)
+    return replace(tokens, products=tokens.products + value(block.var))
 
 
 @follow.register
 def _(block: Linear, tokens: Tokens) -> Tokens:
     gain = value(block.fan_in * block.var * block.scale**2)
-    return Tokens(gain * tokens.products + value(block.bias), np.zeros(len(tokens.means)))
+    products = gain * tokens.products + value(block.bias)
+    return replace(tokens, products=products, means=np.zeros(len(products)), gaussian=True)
 
 
 @back.register
@@ -138,12 +146,28 @@ def _(block: Linear, gradient: Array, tokens: Tokens) -> Array:
     return value(block.fan_out * block.var * block.scale**2) * gradient
 
 
+@follow.register
+def _(block: Dropout, tokens: Tokens) -> Tokens:
+    gaussian = tokens.gaussian and block.p == 0
+    return replace(tokens, products=_dropped(block, tokens.products), gaussian=gaussian)
+
+
+@back.register
+def _(block: Dropout, gradient: Array, tokens: Tokens) -> Array:
+    return _dropped(block, gradient)
+
+
+def _dropped(block: Dropout, products: Array) -> Array:
+    """Only squares of entries see what is dropped."""
+    return products + np.diag(np.diag(products)) * (1 / (1 - value(block.p)) - 1)
+
+
 @follow.register(LayerNorm)
 @follow.register(RMSNorm)
 def _(block: LayerNorm | RMSNorm, tokens: Tokens) -> Tokens:
     x = _normed(block, tokens)
     scale = _scale(block, tokens)
-    return Tokens(x.products / np.outer(scale, scale), x.means / scale)
+    return replace(x, products=x.products / np.outer(scale, scale), means=x.means / scale)
 
 
 @back.register(LayerNorm)
@@ -158,7 +182,7 @@ def _normed(block: LayerNorm | RMSNorm, tokens: Tokens) -> Tokens:
     if isinstance(block, RMSNorm):
         return tokens
     m = tokens.means
-    return Tokens(tokens.products - np.outer(m, m), np.zeros(len(m)))
+    return replace(tokens, products=tokens.products - np.outer(m, m), means=np.zeros(len(m)))
 
 
 def _scale(block: LayerNorm | RMSNorm, tokens: Tokens) -> Array:
@@ -177,7 +201,9 @@ def _(block: Activation, gradient: Array, tokens: Tokens) -> Array:
 
 
 def _mapped(f: Expr, x: Symbol, tokens: Tokens) -> Tokens:
-    """Means of f and of its products, by Mehler's formula; Gaussian features."""
+    """Means of f and of its products, by Mehler's formula. Raises BlockError: see `Activation`."""
+    if not tokens.gaussian:
+        raise BlockError("an activation needs Gaussian features: put a linear layer before it")
     m = tokens.means
     covariances = tokens.products - np.outer(m, m)
     spread = np.sqrt(np.diag(covariances))
@@ -191,20 +217,29 @@ def _mapped(f: Expr, x: Symbol, tokens: Tokens) -> Tokens:
     squares, c = (at**2 @ DENSITY)[which], ((at * DENSITY) @ hermite)[which]
     rest = np.sqrt(np.maximum(squares - (c**2).sum(1), 0))
     power, products = np.ones_like(rho), np.zeros_like(rho)
-    for column in (*c.T, rest):
-        products += np.outer(column, column) * power
+    reach = np.abs(rho - np.eye(len(rho))).max()
+    for degree, column in enumerate((*c.T, rest)):
+        if reach**degree * (column**2).max() > LEAST * squares.max():
+            products += column[:, None] * (column * power)
         power *= rho
     np.fill_diagonal(products, squares)
-    return Tokens(products, c[:, 0])
+    return replace(tokens, products=products, means=c[:, 0], gaussian=False)
 
 
 @follow.register
 def _(block: Residual, tokens: Tokens) -> Tokens:
-    a, b, out = value(block.a), value(block.b), follow(block.branch, tokens)
+    return added(block, tokens, follow(block.branch, tokens))
+
+
+def added(block: Residual, tokens: Tokens, out: Tokens) -> Tokens:
+    """The tokens behind a residual block, from those that enter it and those its branch gives."""
+    a, b = value(block.a), value(block.b)
     cross = a * b * np.outer(tokens.means, out.means)
-    return Tokens(
-        a**2 * tokens.products + b**2 * out.products + cross + cross.T,
-        a * tokens.means + b * out.means,
+    return replace(
+        tokens,
+        products=a**2 * tokens.products + b**2 * out.products + cross + cross.T,
+        means=a * tokens.means + b * out.means,
+        gaussian=tokens.gaussian and out.gaussian,
     )
 
 
@@ -219,7 +254,9 @@ def _(block: Parallel, tokens: Tokens) -> Tokens:
     outs = [follow(branch, tokens) for branch in block.branches]
     means = np.sum([out.means for out in outs], 0)
     own = [out.products - np.outer(out.means, out.means) for out in outs]
-    return Tokens(np.sum(own, 0) + np.outer(means, means), means)
+    gaussian = all(out.gaussian for out in outs)
+    products = np.sum(own, 0) + np.outer(means, means)
+    return replace(tokens, products=products, means=means, gaussian=gaussian)
 
 
 @back.register
@@ -230,7 +267,8 @@ def _(block: Parallel, gradient: Array, tokens: Tokens) -> Array:
 @follow.register
 def _(block: Gate, tokens: Tokens) -> Tokens:
     left, right = follow(block.left, tokens), follow(block.right, tokens)
-    return Tokens(left.products * right.products, left.means * right.means)
+    products, means = left.products * right.products, left.means * right.means
+    return replace(tokens, products=products, means=means, gaussian=False)
 
 
 @back.register

@@ -30,6 +30,7 @@ from varlaw.symbolic.formulas.vocabulary import (
 )
 
 BASES = frozenset({"NAME", "VARIABLE", "WORD"})
+POWERS = ("NUMBER", "DIGITS", "SUM", "PRODUCT", "INTEGRAL")  # ^T is no transpose behind these
 SHORT = 8  # pieces of a superscript that is no power
 SIMPLE = {
     "+": "PLUS", "-": "MINUS", "/": "SLASH", r"\div": "SLASH",
@@ -134,6 +135,8 @@ class Latex(Numbers, Names, Brackets):
         if text in (r"\label", r"\tag", r"\hspace", r"\vspace"):
             self.argument(piece)
             return None
+        if text == "ᵀ":
+            return self.emit("TRANSPOSE", piece)
         if text in (r"\top", r"\intercal", r"\dagger"):
             raise NotRead(REFUSED[text], piece.start, piece.end)
         if text in (r"\gets", r"\leftarrow", r"\mapsto"):
@@ -186,14 +189,31 @@ class Latex(Numbers, Names, Brackets):
                 self.emit("PRIME", piece)
             self.place += size
             return self.used()
-        number = self.last(2) in ("NUMBER", "DIGITS")
-        if inside == ["T"] and "T" not in self.variables and not number:
-            end = self.source[self.place + size - 1].end
-            raise NotRead("a transpose or a power, ^T", piece.start, end)
+        power = "T" in self.variables or self.base() in POWERS
+        if inside in ([r"\top"], [r"\intercal"]) or (inside == ["T"] and not power):
+            self.place += size
+            self.transposed(piece)
 
     def marked(self, piece: Piece) -> None:
         self.tokens.pop()
         self.emit("MARK", piece, "*", self.source[self.place - 1].end)
+        self.used()
+
+    def base(self) -> str:
+        """The kind of the token that the script which was read last stands on."""
+        place, depth = len(self.tokens) - 2, 0
+        while place >= 0:
+            kind = self.tokens[place].type
+            depth += (kind in ("RBRACE", "CLOSE")) - (kind in ("LBRACE", "OPEN"))
+            before = self.tokens[place - 1].type if place else ""
+            if depth == 0 and before not in ("SUB", "SUP"):
+                return kind
+            place -= 1 if depth else 2
+        return ""
+
+    def transposed(self, piece: Piece) -> None:
+        self.tokens.pop()
+        self.emit("TRANSPOSE", piece, "ᵀ", self.source[self.place - 1].end)
         self.used()
 
     def root(self, piece: Piece) -> None:

@@ -13,7 +13,7 @@ from varlaw.symbolic.formulas.vocabulary import (
 
 ENDS = words(
     "NUMBER DIGITS NAME VARIABLE WORD INFINITY FUNCTION MOMENT ONE RBRACE CLOSE BAR_CLOSE "
-    "NORM_CLOSE PRIME BANG PERCENT MARK CASES_CLOSE DIFFERENTIAL"
+    "NORM_CLOSE PRIME TRANSPOSE BANG PERCENT MARK CASES_CLOSE DIFFERENTIAL"
 )
 CLOSERS = {
     ")": "(", "]": "[", r"\}": r"\{", "|": "|", r"\|": r"\|", r"\rfloor": r"\lfloor",
@@ -121,6 +121,11 @@ class Brackets(Scanner):
             return self.emit("MID", bracket)
         if side == "left" and bracket.text in (r"\{", r"\lbrace") and self.array_follows():
             return self.open_cases(piece)
+        if side == "left" and bracket.text == ".":
+            self.push(Open("at", piece.start))
+            return self.emit("AT_OPEN", piece)
+        if side == "right" and bracket.text in ("|", r"\vert", r"\rvert") and self.top.sign == "at":
+            return self.close(bracket, "at", "AT_CLOSE")
         if side == "right" and bracket.text == "." and self.top.sign == "cases":
             return self.close(piece, "cases", "CASES_CLOSE")
         bracket = bracket._replace(text=UNICODE.get(bracket.text, bracket.text))

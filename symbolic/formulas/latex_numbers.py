@@ -13,10 +13,13 @@ from varlaw.symbolic.formulas.vocabulary import (
 )
 
 SIUNITX = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?")
+THIN = (r"\,", "\N{NO-BREAK SPACE}", "\N{NARROW NO-BREAK SPACE}", "\N{THIN SPACE}")
 
 
 class Numbers(Scanner):
     """Reads numbers."""
+
+    after_points = False  # the number that is read has points between its thousands
 
     def number(self, piece: Piece) -> None:
         if self.wants:
@@ -48,18 +51,19 @@ class Numbers(Scanner):
     def thousands(self, text: str, end: int) -> tuple[str, int]:
         """1{,}356 and 1,356 and 1\\,356, without the separators; 0{,}05 and 1{,}5 are decimals."""
         first = len(text) <= 3 and text[0] != "0"
+        self.after_points = False
+        text, end = self.points(text, end) if first else (text, end)
         while True:
             ahead = [item.text for item in self.source[self.place : self.place + 4]]
-            if (ahead[:1] == [","] and all(level.sign == "{" for level in self.stack[1:])) or ahead[
-                :1
-            ] == [r"\,"]:
+            comma = ahead[:1] == [","] and all(level.sign == "{" for level in self.stack[1:])
+            if comma or (ahead and ahead[0] in THIN):
                 skip = 1
             elif ahead[:3] == ["{", ",", "}"]:
                 skip = 3
             else:
                 return text, end
             group = ahead[skip] if len(ahead) > skip else ""
-            if not first or not group.isdecimal() or len(group) != 3:
+            if not first or not group.isdecimal() or len(group) != 3 or self.after_points:
                 if skip == 3 and group.isdecimal():
                     self.place += 4
                     return f"{text}.{group}", self.source[self.place - 1].end
@@ -69,6 +73,21 @@ class Numbers(Scanner):
             end = self.source[self.place + skip].end
             self.place += skip + 1
             text += group
+
+    def points(self, text: str, end: int) -> tuple[str, int]:
+        """7.077.888 and 1.234{,}5, whose points can only set thousands apart."""
+        place, groups = self.place, [text]
+        while (ahead := [item.text for item in self.source[place : place + 2]])[:1] == ["."]:
+            if not ahead[-1].isdecimal() or len(ahead[-1]) != 3:
+                break
+            groups.append(ahead[-1])
+            place += 2
+        braces = [item.text for item in self.source[place : place + 3]] == ["{", ",", "}"]
+        self.after_points = len(groups) > 1 and (braces or len(groups) > 2)
+        if not self.after_points:
+            return text, end
+        self.place = place
+        return "".join(groups), self.source[place - 1].end
 
     def recurring(self, after: int = 0) -> str:
         r"""The digits of \overline{6} that comes next, or after some pieces; else empty."""

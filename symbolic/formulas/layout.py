@@ -8,6 +8,7 @@ from varlaw.symbolic.formulas.limits import NotRead
 from varlaw.symbolic.formulas.vocabulary import GREEK, LETTERS_OF_FUNCTIONS
 
 STRENGTH = {"&": -1, ".": 0, ",": 1, "quad": 2, "text": 3, "row": 4}
+SCRIPTS = ("SUB", "SUP", "LABEL", "PRIME", "MARK", "TRANSPOSE")
 OPERATORS = frozenset({"PLUS", "MINUS", "TIMES", "SLASH", "RELATION"})
 
 
@@ -91,8 +92,10 @@ def is_letter(name: str) -> bool:
 def _name(tokens: list[Token], place: int) -> tuple[str, int]:
     """A name with its subscripts as one word, and the place after its scripts."""
     words, place = [str(tokens[place])], place + 1
-    while place < len(tokens) and tokens[place].type in ("SUB", "SUP", "LABEL", "PRIME", "MARK"):
+    while place < len(tokens) and tokens[place].type in SCRIPTS:
         kind, place = tokens[place].type, place + 1
+        if kind == "TRANSPOSE":
+            continue
         if kind == "PRIME" or kind == "MARK":
             words[0] += "'"
             continue

@@ -24,7 +24,7 @@ LEXEME = re.compile(
     r"(?P<space>\s+)"
     r"|(?P<number>(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?)"
     r"|(?P<name>[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)*)"
-    r"|(?P<sign>\.\.\.|\.\.|===|<=>|:=|<=|>=|!=|~=|==|->|=>|<<|>>|\*\*|\|\||.)",
+    r"|(?P<sign>\.\.\.|\.\.|===|<=>|:=|<=|>=|!=|~=|==|->|=>|<<|>>|\^\s*⊤|\*\*|\|\||.)",
     re.DOTALL,
 )
 CONDITION = re.compile(r"\s*\[[^\[\]]*[<>]")
@@ -32,6 +32,7 @@ NEXT = re.compile(r"\s*(.?)", re.DOTALL)
 SIMPLE = {
     "+": "PLUS", "-": "MINUS", "/": "SLASH", "!": "BANG", "'": "PRIME", "%": "PERCENT",
     "..": "RANGE", "_": "SUB", r"\sum": "SUM", r"\prod": "PRODUCT", r"\infty": "INFINITY",
+    "ᵀ": "TRANSPOSE",
 }  # fmt: skip
 BIG = {"sum": "SUM", "prod": "PRODUCT", "lim": "LIMIT", "int": "INTEGRAL"}
 KEYWORDS = {
@@ -143,6 +144,8 @@ class Plain(Brackets):
             return self.close(text, start, end)
         if text in ("|", "||", r"\|"):
             return self.bar(text, start, end)
+        if text[0] == "^" and text[-1] == "⊤":
+            return self.emit("TRANSPOSE", text, start, end)
         if text in ("^", "**"):
             return self.emit("SUP", "^", start, end)
         if text in TIMES:

@@ -9,7 +9,7 @@ from varlaw.symbolic.formulas.vocabulary import words
 
 ENDS = words(
     "NUMBER DIGITS NAME WORD INFINITY FUNCTION RBRACE CLOSE BAR_CLOSE NORM_CLOSE PRIME BANG "
-    "PERCENT MARK CASES_CLOSE DIFFERENTIAL"
+    "PERCENT MARK TRANSPOSE CASES_CLOSE DIFFERENTIAL"
 )
 CLOSERS = {")": "([", "]": "[(", "}": "{"}
 

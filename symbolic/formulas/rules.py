@@ -1,5 +1,6 @@
 """The grammar's rules as nodes of the tree; Lark calls a method for each rule, innermost first."""
 
+from dataclasses import replace
 from typing import Any
 
 from lark import Token, Transformer
@@ -141,6 +142,11 @@ class Rules(Transformer[Token, Any]):
         opening, node, closing = children
         inside = Node(Head.ABSOLUTE, (operand(node),), "", begin(opening), finish(closing))
         return Factor("value", inside)
+
+    def evaluated(self, children: list[Any]) -> Factor:
+        opening, node, closing = children
+        inside = replace(operand(node), start=begin(opening), end=finish(closing))
+        return Factor("at", inside)
 
     def norm(self, children: list[Any]) -> Factor:
         opening, node, closing = children

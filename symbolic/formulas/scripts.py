@@ -3,6 +3,7 @@ r"""Subscripts, superscripts and marks: which are part of a name, and which are 
 from dataclasses import dataclass, replace
 
 from varlaw.symbolic.formulas.builder import Content, Factor, operand
+from varlaw.symbolic.formulas.evaluated import evaluated
 from varlaw.symbolic.formulas.limits import NotRead
 from varlaw.symbolic.formulas.tree import Head, Node
 from varlaw.symbolic.formulas.vocabulary import GREEK
@@ -11,14 +12,14 @@ NAMES = ("name", "variable", "seen")
 OPERATORS = ("function", "moment", "one", "big")
 JOINED = (Head.ADD, Head.NEGATIVE, Head.MULTIPLY, Head.DIVIDE, Head.POWER)
 UNSEEN = "braces that nobody sees: brackets"
-MARKS = {"BANG": Head.FACTORIAL, "PERCENT": Head.PERCENT}
+MARKS = {"BANG": Head.FACTORIAL, "PERCENT": Head.PERCENT, "TRANSPOSE": Head.TRANSPOSE}
 
 
 @dataclass(frozen=True, slots=True)
 class Script:
     """A sign behind a factor, with its content if it has one."""
 
-    kind: str  # SUB, SUP, LABEL (a superscript in brackets), PRIME, MARK, BANG, PERCENT
+    kind: str  # SUB, SUP, LABEL (a superscript in brackets), PRIME, MARK, BANG, PERCENT, TRANSPOSE
     content: Content | None
     start: int
     end: int
@@ -29,6 +30,8 @@ def scripted(base: Factor, scripts: list[Script]) -> Factor:
     below = [script for script in scripts if script.kind == "SUB"]
     if len(below) > 1:
         raise NotRead("a double subscript", below[1].start, below[1].end)
+    if base.kind == "at":
+        return Factor("value", evaluated(base.node, scripts))
     for script in scripts:
         if script.content is None:
             base = _marked(base, script)

@@ -19,6 +19,7 @@ A node has a head, parts, sometimes a text, and the place of its source. What th
 | FACTORIAL   |                     | one                                      | n!              |
 | ABSOLUTE    |                     | one                                      | \lvert a\rvert  |
 | NORM        |                     | one, and the order if written            | \lVert a\rVert_2 |
+| TRANSPOSE   |                     | one                                      | W^\top          |
 | CALL        | name of the function | arguments                                | \log_2 n        |
 | SUM         |                     | body, index, first, last                 | \sum_{i=1}^n    |
 | PRODUCT     |                     | body, index, first, last                 | \prod_{i=1}^n   |
@@ -68,6 +69,7 @@ class Head(StrEnum):
     FACTORIAL = auto()
     ABSOLUTE = auto()
     NORM = auto()
+    TRANSPOSE = auto()
     CALL = auto()
     SUM = auto()
     PRODUCT = auto()

@@ -139,6 +139,8 @@ REFUSED = {
     r"\sup": "a supremum", r"\inf": "an infimum",
     r"\vdots": "an ellipsis", r"\ddots": "an ellipsis",
     r"\SI": "a quantity with its unit", r"\qty": "a quantity with its unit",
+    r"\substack": "a sum over conditions in rows", r"\qtyrange": "a range of quantities",
+    r"\unit": "a unit", r"\si": "a unit", r"\ang": "an angle in degrees",
     r"\input": "a file", r"\include": "a file", r"\lesssim": "a relation up to a constant",
     r"\gtrsim": "a relation up to a constant", r"\asymp": "a relation up to constants",
 }  # fmt: skip

@@ -56,6 +56,8 @@ def _text(node: Node) -> tuple[str, int]:
             return f"{lower}^{raised if bare else f'({raised})'}", POWER
         case Head.FACTORIAL:
             return f"{_bound(node.parts[0], ATOM)}!", POWER
+        case Head.TRANSPOSE:
+            return f"{_bound(node.parts[0], ATOM)}ᵀ", POWER
         case Head.RELATION:
             left, right = node.parts
             return f"{show(left)} {SIGNS.get(node.text, node.text)} {show(right)}", SUM

@@ -2,7 +2,7 @@
 
 from sympy import Dummy, Expr, Pow, S, Symbol, factor, sqrt
 
-from varlaw.symbolic.gaussian.abbreviations import abbreviated, unabbreviated
+from varlaw.symbolic.abbreviations import unabbreviated
 from varlaw.symbolic.gaussian.closed import closed_form
 
 Pair = tuple[Expr, Expr]
@@ -24,7 +24,6 @@ def kernel(
     what `closed_form` raises, and ValueError for a correlation outside [-1, 1].
     """
     first, second = variances
-    f, g = abbreviated(f), abbreviated(g)
     if rho.is_number and not -1 <= rho <= 1:
         raise ValueError(f"the correlation {rho} lies outside [-1, 1]")
     along = means[1] + rho * sqrt(second / first) * (x - means[0])  # the mean of Z2 given Z1 = x

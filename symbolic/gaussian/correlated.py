@@ -14,14 +14,17 @@ known, the integrals are nested.
 from collections.abc import Callable, Sequence
 from functools import partial
 from math import log
+from typing import TypeAlias
 
 from flint import acb, arb, arb_poly, ctx
 from sympy import Expr, Symbol
 
 from varlaw.symbolic.gaussian.balls import NoEnclosure, ball
+from varlaw.symbolic.gaussian.common import Side, mean_by_common_part
 from varlaw.symbolic.gaussian.decimals import Enclosed, bits_for, settled, shown
 from varlaw.symbolic.gaussian.domains import prove_finite
-from varlaw.symbolic.gaussian.enclosure import GUARD, ROUNDS, GaussianMean
+from varlaw.symbolic.gaussian.enclosure import GUARD, ROUNDS, GaussianMean, joined
+from varlaw.symbolic.gaussian.endless import EndlessMean
 from varlaw.symbolic.gaussian.grids import Exponentials, Grid, grid_values
 from varlaw.symbolic.gaussian.parts import Part
 from varlaw.symbolic.gaussian.pieces import Piece
@@ -40,6 +43,7 @@ from varlaw.symbolic.gaussian.trapezoid import (
 MOST_EVALUATIONS = 2_000  # of the outer integrand, which is an integral itself
 CLOSE = 1e-9  # by which a range of floats is wider than one of balls
 Two = tuple[Expr, Expr]
+Function: TypeAlias = Sequence[Piece] | Expr  # functions may have kinks without end
 
 
 class Correlated:
@@ -47,7 +51,7 @@ class Correlated:
 
     def __init__(
         self,
-        functions: tuple[Sequence[Piece], Sequence[Piece]],
+        functions: tuple[Function, Function],
         x: Symbol,
         rho: Expr,
         deviations: Two,
@@ -56,8 +60,8 @@ class Correlated:
         self.rho = rho
         places = list(zip(functions, means, deviations, strict=True))
         four, share = arb(4), arb(4) / 3  # conjugate exponents
-        self.means = [GaussianMean(f, x, mean, deviation, share) for f, mean, deviation in places]
-        self.wide = [GaussianMean(f, x, mean, deviation, four) for f, mean, deviation in places]
+        self.means = [_mean(f, x, mean, deviation, share) for f, mean, deviation in places]
+        self.wide = [_mean(f, x, mean, deviation, four) for f, mean, deviation in places]
         self.scales = [mean.scale for mean in self.means]
         self.method = ""
 
@@ -123,6 +127,17 @@ class Correlated:
                 return self._by_grids((f[0], g[0]), goal)
             except NotSuited:
                 pass
+        r = abs(ball(self.rho))
+        signs = (1, 1 if ball(self.rho) > 0 else -1)
+        try:
+            self.method = "trapezoid rule with a proved error, given what the variables share"
+            left, right = (
+                Side(parts, scale, r, sign)
+                for parts, scale, sign in zip((f, g), self.scales, signs, strict=True)
+            )
+            return mean_by_common_part(left, right, r, goal)
+        except NotSuited:
+            pass
         self.method = "nested adaptive quadrature in ball arithmetic"
         total = arb(0)
         for one in f:
@@ -188,8 +203,7 @@ class Correlated:
         most = max(-lowest, lowest + len(f) + len(g) - 2)
         exponent = -abs(rho) * step * step / (2 * (1 - rho * rho))
         with ctx.extraprec(4 * most.bit_length()):
-            sequence = Exponentials([arb(0), arb(0), exponent])
-            kernel = [sequence.advance() for _ in range(most + 1)]
+            kernel = Exponentials([arb(0), arb(0), exponent]).take(most + 1)
         total = arb(0)
         for m, coefficient in enumerate(product.coeffs()):
             total += coefficient * kernel[abs(lowest + m)]
@@ -223,6 +237,12 @@ class Correlated:
         if not whole.imag.contains(0):
             raise NoEnclosure("a function is not real everywhere")
         return whole.real / (2 * arb.pi() * spread.real.sqrt())
+
+
+def _mean(f: Function, x: Symbol, mean: Expr, deviation: Expr, power: arb) -> GaussianMean:
+    if isinstance(f, Expr):
+        return EndlessMean(f, x, mean, deviation, power)
+    return GaussianMean(joined(f), x, mean, deviation, power)
 
 
 def _fourth_power(function: Callable[[acb], acb], z: acb) -> acb:

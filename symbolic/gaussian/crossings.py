@@ -70,7 +70,14 @@ CELLS = 64
 
 
 class NotClosed(ValueError):
-    """A function or a moment is outside what the closed forms cover; the message says why."""
+    """A function or a moment is outside what the closed forms cover; the message says why.
+
+    Expressions are put into the places of a message when it is read: to print them takes long.
+    """
+
+    def __str__(self) -> str:
+        message, *parts = self.args
+        return str(message).format(*parts) if parts else str(message)
 
 
 Span = tuple[float, float]

@@ -15,13 +15,14 @@ from sympy import Add, Dummy, Integer, expand, oo
 
 from varlaw.symbolic.gaussian.balls import NoEnclosure
 from varlaw.symbolic.gaussian.bivariate import kernel
-from varlaw.symbolic.gaussian.closed import Divergent, Phi2
+from varlaw.symbolic.gaussian.closed import Divergent
 from varlaw.symbolic.gaussian.compiled import Compiled, NotCompiled, compiled
 from varlaw.symbolic.gaussian.enclosure import joined
 from varlaw.symbolic.gaussian.functions import NoMoment, function_of
 from varlaw.symbolic.gaussian.pair import PairMoment, pair_moment
 from varlaw.symbolic.gaussian.panels import Kinked, mean_of_product
 from varlaw.symbolic.gaussian.pieces import NotClosed, pieces_of
+from varlaw.symbolic.gaussian.probabilities import Phi2
 from varlaw.symbolic.gaussian.programs import program
 from varlaw.symbolic.gaussian.shorter import shorter
 from varlaw.symbolic.gaussian.strips import strip

@@ -11,7 +11,7 @@ from itertools import pairwise
 from math import log
 
 from flint import arb, ctx
-from sympy import Add, Expr, Integer, Symbol, erf, erfc, oo, sqrt
+from sympy import Add, Expr, Integer, Pow, Symbol, erf, erfc, oo, sqrt
 from sympy import log as logarithm
 
 from varlaw.symbolic.gaussian.balls import NoEnclosure, ball
@@ -22,6 +22,7 @@ from varlaw.symbolic.gaussian.parts import Part, Scale
 from varlaw.symbolic.gaussian.pieces import Piece, in_order, less
 from varlaw.symbolic.gaussian.programs import program
 from varlaw.symbolic.gaussian.quadrature import LOW, mean_on_part
+from varlaw.symbolic.gaussian.quotients import NoQuotient, Quotients, parity
 from varlaw.symbolic.gaussian.symmetry import halved, tame
 from varlaw.symbolic.gaussian.trapezoid import NotSuited, mean_on_line
 
@@ -69,16 +70,28 @@ def enclose(
 
 
 def _with_tails(f: Expr) -> Expr:
-    """1 + erf(u) in logarithms as erfc(-u), which does not cancel for small u."""
-
-    def tail(node: Expr) -> Expr:
-        rest = node - 1
-        return erfc(-rest.args[0], evaluate=False) if isinstance(rest, erf) else node
+    """Sums in logarithms, written so that nothing cancels where they are small."""
 
     def complemented(g: Expr) -> Expr:
-        return logarithm(g.replace(lambda node: isinstance(node, Add), tail))
+        return logarithm(g.replace(lambda node: isinstance(node, Add), _without_cancelling))
 
     return f.replace(logarithm, complemented) if f.has(logarithm) else f
+
+
+def _without_cancelling(node: Add) -> Expr:
+    """1 + erf(u) as erfc(-u), and 1 - 1/(1 + e^u) as e^u/(1 + e^u)."""
+    rest = node - 1
+    if isinstance(rest, erf):
+        return erfc(-rest.args[0], evaluate=False)
+    if not any(power.exp.is_negative for power in node.atoms(Pow)):
+        return node
+    try:
+        quotients = Quotients(node)
+        whole = quotients.of(node).lowest
+    except NoQuotient:
+        return node
+    signs = {bool(c > 0) for c in whole.above.coeffs()}
+    return quotients.expression(whole) if len(signs) == 1 else node
 
 
 def _at_singularities(piece: Piece, x: Symbol) -> list[Piece]:
@@ -96,7 +109,7 @@ def _at_singularities(piece: Piece, x: Symbol) -> list[Piece]:
 
 def _even(f: Expr, x: Symbol, digits: int) -> Expr | None:
     """An even function with the same mean at mean 0, for half the work; None if there is none."""
-    if f.xreplace({x: -x}) == f:
+    if parity(f, x) == 1:
         return f
     if digits < MANY_DIGITS or not tame(f, x):
         return None

@@ -4,6 +4,7 @@ On a finite range the kinks are found one by one. Beyond it f is bounded without
 are: of a function with parts, one of them holds, at an argument kept within its own interval.
 """
 
+from dataclasses import replace
 from functools import reduce
 from math import ceil, floor
 
@@ -11,13 +12,13 @@ from flint import arb, ctx
 from sympy import Dummy, Expr, Integer, Max, Min, Symbol, oo, sqrt
 
 from varlaw.symbolic.activation import KINKED
-from varlaw.symbolic.gaussian.abbreviations import abbreviated
 from varlaw.symbolic.gaussian.balls import ball
-from varlaw.symbolic.gaussian.decimals import Enclosed
+from varlaw.symbolic.gaussian.decimals import Enclosed, digits_of
 from varlaw.symbolic.gaussian.enclosure import GaussianMean, enclose
+from varlaw.symbolic.gaussian.logarithms import mean_of_waves, parted
 from varlaw.symbolic.gaussian.parts import Part
 from varlaw.symbolic.gaussian.pieces import NotClosed, Piece, parts_of, pieces_of
-from varlaw.symbolic.gaussian.programs import Choice, program
+from varlaw.symbolic.gaussian.programs import Choice, Program, program
 from varlaw.symbolic.gaussian.quadrature import LOW
 
 
@@ -26,7 +27,15 @@ def enclose_function(f: Expr, x: Symbol, mean: Expr, variance: Expr, digits: int
 
     Raises what `enclose` raises, and NotClosed where the kinks of f are not known.
     """
-    f = abbreviated(f)
+    waves, rest = parted(f, x)
+    if waves and variance != 0:
+
+        def total() -> arb:
+            known = mean_of_waves(waves, x, mean, variance)
+            wanted = int(ctx.prec * 0.301) + 1
+            return known + enclose_function(rest, x, mean, variance, wanted).value
+
+        return digits_of(total, digits)
     try:
         pieces = pieces_of(f, x)
     except NotClosed:
@@ -37,10 +46,12 @@ def enclose_function(f: Expr, x: Symbol, mean: Expr, variance: Expr, digits: int
 class EndlessMean(GaussianMean):
     """E[f(Z)], the range in which f is split at its kinks growing with the accuracy."""
 
-    def __init__(self, f: Expr, x: Symbol, mean: Expr, deviation: Expr) -> None:
-        super().__init__((), x, mean, deviation)
+    def __init__(
+        self, f: Expr, x: Symbol, mean: Expr, deviation: Expr, power: arb | None = None
+    ) -> None:
+        super().__init__((), x, mean, deviation, power)
         self.f, self.x = f, x
-        self.bound = program(unsplit(f, x), x)
+        self.bound = self._program(f)
         nodes = (node for node in f.atoms(*KINKED) if node.has_free(x))
         self.arguments = {part for node in nodes for part in node.args if part.has_free(x)}
 
@@ -52,8 +63,7 @@ class EndlessMean(GaussianMean):
         if goal not in self.known:
             with ctx.workprec(LOW):
                 for argument in self.arguments:  # what is bounded is real
-                    code = program(unsplit(argument, self.x), self.x)
-                    self.scale.part(Piece(-oo, oo, argument), code, goal)
+                    self.scale.part(Piece(-oo, oo, argument), self._program(argument), goal)
                 whole = self.scale.part(Piece(-oo, oo, self.f), self.bound, goal)
                 assert whole.left is not None and whole.right is not None
                 lower, upper = self._rounded(whole.left, -1), self._rounded(whole.right, 1)
@@ -65,6 +75,10 @@ class EndlessMean(GaussianMean):
                 nothing = Part(whole.piece, self.bound, arb(0), arb(0), tail=whole.tail)
                 self.known[goal] = [nothing, *parts]
         return self.known[goal]
+
+    def _program(self, f: Expr) -> Program:
+        """f for bounds; messages speak of f itself."""
+        return replace(program(unsplit(f, self.x), self.x), expression=f)
 
     def _rounded(self, end: float, side: int) -> Integer:
         """A whole number, a standard deviation and more beyond an end in standard units."""

@@ -19,10 +19,11 @@ from flint import arb, ctx
 from sympy import Expr, Integer, Poly, PolynomialError, Rational, Symbol, oo, sqrt
 
 from varlaw.symbolic.gaussian.balls import NoEnclosure, ball
-from varlaw.symbolic.gaussian.closed import Divergent, Phi2, closed_form
+from varlaw.symbolic.gaussian.closed import Divergent, closed_form
 from varlaw.symbolic.gaussian.decimals import Enclosed, bits_for, digits_of, shown
 from varlaw.symbolic.gaussian.enclosure import GaussianMean, joined
 from varlaw.symbolic.gaussian.pieces import NotClosed, Piece, pieces_of
+from varlaw.symbolic.gaussian.probabilities import Phi2
 from varlaw.symbolic.gaussian.programs import Program, program
 
 DIGITS = 15

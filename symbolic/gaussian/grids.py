@@ -4,9 +4,10 @@ Exponentials of polynomials, exp(P(k h)), follow one another by multiplications:
 P, two for a quadratic one. The other steps of the program are done point by point.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import count, islice, pairwise
+from itertools import pairwise
+from operator import mul
 from typing import Any
 
 from flint import arb, ctx
@@ -21,7 +22,7 @@ FACTORS = {"exp": 1, "tanh": 2}  # tanh(u) = (e^(2u) - 1)/(e^(2u) + 1)
 CHUNK = 64
 LEAST = 64  # bits
 Needed = Callable[[float], int]
-Runner = tuple[Callable[..., Any], int, int, int]  # function, target, left, right
+Runner = tuple[Any, ...]  # function, target, and the registers it is of
 
 
 @dataclass(frozen=True)
@@ -48,41 +49,49 @@ def grid_values(
         shares = []
         for sign, last in ((1, grid.last),) if even else ((-1, -grid.first), (1, grid.last)):
             h = sign * float(grid.step.mid())
-            walk = _walk(program, start, sign * pace, grid.step, decay)
+            walk = _Walk(program, start, sign * pace, grid.step, decay)
             values: list[arb] = []
             while len(values) <= last:
                 with ctx.workprec(min(ctx.prec, max(LEAST, needed(h * len(values)) + extra))):
-                    values += islice(walk, min(CHUNK, last + 1 - len(values)))
+                    values += walk.take(min(CHUNK, last + 1 - len(values)))
             shares.append(values)
     return shares[0][:0:-1] + shares[-1]
 
 
-def _walk(program: Program, start: arb, pace: arb, step: arb, decay: arb) -> Iterator[arb]:
-    """The values at x = start + k pace for k = 0, 1, ..."""
-    waves, runners = _plan(program)
-    registers: list[Any] = [start, *program.constants()] + [None] * len(program.steps)
-    sequences = [
-        (target, Exponentials(_moved(program, argument, start, pace, factor)), factor == 2)
-        for target, argument, factor in waves
-    ]
-    fade = Exponentials([arb(0), arb(0), -decay * step * step])
-    result = program.result
-    for k in count():
-        registers[0] = start + k * pace
-        for target, sequence, is_tanh in sequences:
-            value = sequence.advance()
-            registers[target] = (value - 1) / (value + 1) if is_tanh else value
-        for function, target, left, right in runners:
-            if right < 0:
-                registers[target] = function(registers[left])
-            else:
-                registers[target] = function(registers[left], registers[right])
-        yield registers[result] * fade.advance()
+class _Walk:
+    """The values at x = start + k pace for k = 0, 1, ..., step by step for many k together."""
+
+    def __init__(self, program: Program, start: arb, pace: arb, step: arb, decay: arb) -> None:
+        self.program, self.start, self.pace = program, start, pace
+        waves, self.runners = _plan(program)
+        self.constants = program.constants()
+        self.sequences = [
+            (target, Exponentials(_moved(program, argument, start, pace, factor)), factor == 2)
+            for target, argument, factor in waves
+        ]
+        self.fade = Exponentials([arb(0), arb(0), -decay * step * step])
+        self.position = 0
+
+    def take(self, number: int) -> list[arb]:
+        """So many of the values that follow."""
+        start, pace = self.start, self.pace
+        places = range(self.position, self.position + number)
+        columns: list[list[Any]] = [[start + k * pace for k in places]]
+        columns += [[constant] * number for constant in self.constants]
+        columns += [[]] * len(self.program.steps)
+        for target, sequence, is_tanh in self.sequences:
+            values = sequence.take(number)
+            columns[target] = [(v - 1) / (v + 1) for v in values] if is_tanh else values
+        for function, target, *arguments in self.runners:
+            columns[target] = list(map(function, *(columns[place] for place in arguments)))
+        self.position += number
+        return list(map(mul, columns[self.program.result], self.fade.take(number)))
 
 
 def _plan(program: Program) -> tuple[list[tuple[int, int, int]], list[Runner]]:
     """The registers that follow by multiplication, and the steps that remain to be done."""
-    needed, waves, runners = {program.result}, [], []
+    needed, waves = {program.result}, []
+    runners: list[Runner] = []
     for position in range(len(program.steps) - 1, -1, -1):
         step, target = program.steps[position], program.first + position
         if target not in needed:
@@ -93,7 +102,11 @@ def _plan(program: Program) -> tuple[list[tuple[int, int, int]], list[Runner]]:
             waves.append((target, step.left, FACTORS[step.operation]))
             continue
         needed |= {step.left, step.right}
-        runners.append((operation(arb, step, {}), target, step.left, step.right))
+        if step.operation == "raise" and step.exponent == 2:
+            runners.append((mul, target, step.left, step.left))
+        else:
+            places = (step.left,) if step.right < 0 else (step.left, step.right)
+            runners.append((operation(arb, step, {}), target, *places))
     return waves, runners[::-1]
 
 
@@ -122,8 +135,12 @@ class Exponentials:
             self.state.append(values[0].exp())
             values = [b - a for a, b in pairwise(values)]
 
-    def advance(self) -> arb:
-        value: arb = self.state[0]
-        for order in range(len(self.state) - 1):
-            self.state[order] = self.state[order] * self.state[order + 1]
-        return value
+    def take(self, number: int) -> list[arb]:
+        """So many of the values that follow."""
+        found = []
+        state, orders = self.state, range(len(self.state) - 1)
+        for _ in range(number):
+            found.append(state[0])
+            for order in orders:
+                state[order] = state[order] * state[order + 1]
+        return found

@@ -6,9 +6,10 @@ from flint import arb, ctx
 from sympy import Expr, S, Symbol, sqrt
 
 from varlaw.symbolic.gaussian.balls import NoEnclosure, ball
-from varlaw.symbolic.gaussian.correlated import Correlated
+from varlaw.symbolic.gaussian.correlated import Correlated, Function
 from varlaw.symbolic.gaussian.decimals import Enclosed, bits_for, settled, shown
-from varlaw.symbolic.gaussian.enclosure import GUARD, ROUNDS, enclose, joined
+from varlaw.symbolic.gaussian.enclosure import GUARD, ROUNDS, enclose
+from varlaw.symbolic.gaussian.endless import enclose_function
 from varlaw.symbolic.gaussian.pieces import Piece
 
 NEAREST = 2.0**-24  # to 1 that a correlation may be: the number of points goes like the root of it
@@ -17,8 +18,8 @@ Pair = tuple[Expr, Expr]
 
 
 def enclose2(
-    f: Sequence[Piece],
-    g: Sequence[Piece],
+    f: Function,
+    g: Function,
     x: Symbol,
     rho: Expr,
     variances: Pair,
@@ -27,8 +28,9 @@ def enclose2(
 ) -> Enclosed:
     """E[f(Z1) g(Z2)] for Gaussian Z1, Z2 with correlation rho, to so many proved digits.
 
-    `f` and `g` are pieces in x from -oo to oo. Raises NoEnclosure where no enclosure is found,
-    ValueError where |rho| > 1 or a variance is negative.
+    `f` and `g` are pieces in x from -oo to oo, or both functions of x, whose kinks may be endless.
+    Raises NoEnclosure where no enclosure is found, ValueError where |rho| > 1 or a variance is
+    negative.
 
     >>> from sympy import Rational, Symbol, oo, tanh
     >>> z = Symbol("z")
@@ -43,7 +45,13 @@ def enclose2(
     deviations = sqrt(variances[0]), sqrt(variances[1])
     if rho in (1, -1):
         slope = rho * deviations[1] / deviations[0]
-        along = _along(f, g, x, slope, means[1] - slope * means[0])
+        offset = means[1] - slope * means[0]
+        if isinstance(f, Expr):
+            assert isinstance(g, Expr)
+            product = f * g.subs(x, slope * x + offset)
+            return enclose_function(product, x, means[0], variances[0], digits)
+        assert not isinstance(g, Expr)
+        along = _along(f, g, x, slope, offset)
         return enclose(along, x, means[0], variances[0], digits)
     with ctx.workprec(PLACES):
         apart = 1 - abs(ball(rho))
@@ -51,11 +59,11 @@ def enclose2(
         raise ValueError(f"a correlation is between -1 and 1, not {rho}")
     if apart < NEAREST:
         raise NoEnclosure(f"a correlation as near to {'1' if rho > 0 else '-1'} takes too long")
-    return Correlated((joined(f), joined(g)), x, rho, deviations, means).enclosed(digits)
+    return Correlated((f, g), x, rho, deviations, means).enclosed(digits)
 
 
 def _independent(
-    f: Sequence[Piece], g: Sequence[Piece], x: Symbol, variances: Pair, digits: int, means: Pair
+    f: Function, g: Function, x: Symbol, variances: Pair, digits: int, means: Pair
 ) -> Enclosed:
     """The product of two expectations."""
     value, more = arb(0), digits + 5
@@ -63,7 +71,8 @@ def _independent(
         with ctx.workprec(bits_for(more) + GUARD):
             value = arb(1)
             for pieces, mean, variance in zip((f, g), means, variances, strict=True):
-                value *= enclose(pieces, x, mean, variance, more).value
+                found = enclose_function if isinstance(pieces, Expr) else enclose
+                value *= found(pieces, x, mean, variance, more).value
         if settled(value, digits) or value.contains(0):
             break
         more *= 2

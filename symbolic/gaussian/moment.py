@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from sympy import Dummy, Expr, Integer, Symbol, erf, erfc
 
+from varlaw.symbolic.activation import KINKED
 from varlaw.symbolic.gaussian.closed import closed_form
 from varlaw.symbolic.gaussian.functions import NoMoment, at_numbers, function_read
-from varlaw.symbolic.gaussian.nil import is_nil
-from varlaw.symbolic.gaussian.pieces import NotClosed
+from varlaw.symbolic.gaussian.nil import whole_number
+from varlaw.symbolic.gaussian.pieces import NotClosed, parts_of
 from varlaw.symbolic.language import Text, free_names, read, read_condition
 from varlaw.symbolic.language_text import chains, typed
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from varlaw.symbolic.gaussian.decimals import Enclosed
 
 DIGITS = 15
+PROMPT = 50  # digits of a smooth function that take hardly longer than fewer
 FAR = 3  # where 1 - erf is written erfc
 
 
@@ -54,16 +56,24 @@ class Moment:
         moment depends on parameters or no enclosure is found.
         """
         from varlaw.symbolic.gaussian.balls import NoEnclosure
-        from varlaw.symbolic.gaussian.decimals import digits_of
+        from varlaw.symbolic.gaussian.decimals import digits_of, shown
 
         if self.symbolic:
             raise NoMoment("a moment with parameters has no digits: give them values")
         try:
             if self.exact is not None:
                 return digits_of(self.exact, count)
-            return _enclosed(self, count)
+            if self._kinked or count > PROMPT:
+                return _enclosed(self, count)
+            found = _enclosed(self, PROMPT)
+            return shown(found.value, count, found.method)
         except (NoEnclosure, NotClosed) as error:
             raise NoMoment(f"no digits could be proved: {error}") from error
+
+    @property
+    def _kinked(self) -> bool:
+        nodes = (self.function * (self.given or 1)).atoms(*KINKED)
+        return any(len(parts_of(node)) > 1 for node in nodes)
 
     @property
     def text(self) -> str:
@@ -129,15 +139,13 @@ def moment(
     f = at_numbers(f)
     said = ("".join(notes), str(function).strip() if "'" in str(function) else "")
     try:
-        exact = _exact(f, x, m, v, condition)
+        exact = whole_number(_exact(f, x, m, v, condition))
     except NotClosed as error:
         found = Moment(f, x, m, v, condition, None, "enclosure", *said)
         if found.symbolic:
             raise NoMoment(f"{error}; digits need values for the parameters") from None
         found.digits()  # a moment that does not exist is refused at once
         return found
-    if is_nil(exact):
-        exact = Integer(0)
     method = "value at the mean" if v.is_zero else "closed form"
     return Moment(f, x, m, v, condition, exact, method, *said)
 

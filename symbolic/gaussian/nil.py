@@ -1,28 +1,31 @@
-"""Whether a number in closed form is zero, by algebra: a ball around zero proves nothing."""
+"""Whether a number in closed form is a whole one, by algebra: a ball around it proves nothing."""
 
-from sympy import Add, Expr, together
+from sympy import Add, Expr, Integer
 
 PRECISION = 128
 
 
-def is_nil(number: Expr) -> bool:
-    """Whether it is known to be 0, as a fraction whose numerator is 0 when multiplied out.
+def whole_number(number: Expr) -> Expr:
+    """The whole number that it is known to be, as the quotient of two polynomials; else itself.
 
     >>> from sympy import sqrt
-    >>> is_nil((1 + sqrt(2)) ** 2 / (3 + 2 * sqrt(2)) - 1)
-    True
+    >>> whole_number((1 + sqrt(2)) ** 2 / (3 + 2 * sqrt(2)) + 3)
+    4
     """
     if not isinstance(number, Add) or number.free_symbols:
-        return False
+        return number
     from flint import ctx
 
     from varlaw.symbolic.gaussian.balls import NoEnclosure, ball
+    from varlaw.symbolic.gaussian.quotients import NoQuotient, Quotients
 
     try:
         with ctx.workprec(PRECISION):
-            if not ball(number).contains(0):
-                return False
-    except NoEnclosure:
-        return False
-    above, _ = together(number).as_numer_denom()
-    return bool(above.expand() == 0)
+            near = ball(number).unique_fmpz()
+        if near is None:
+            return number
+        quotients = Quotients(number)
+        gap = quotients.of(number) + quotients.of(Integer(-int(near)))
+        return Integer(int(near)) if quotients.is_nil(gap) else number
+    except (NoEnclosure, NoQuotient):
+        return number

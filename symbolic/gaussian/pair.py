@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING
 
 from sympy import Abs, Dummy, Expr, I, Integer, Symbol, sqrt
 
-from varlaw.symbolic.gaussian.abbreviations import abbreviated
 from varlaw.symbolic.gaussian.bivariate import Pair, conditional, kernel
-from varlaw.symbolic.gaussian.closed import Phi2, phi2
 from varlaw.symbolic.gaussian.functions import NoMoment, function_of
 from varlaw.symbolic.gaussian.moment import DIGITS, moment
 from varlaw.symbolic.gaussian.pieces import NotClosed, Piece, pieces_of
+from varlaw.symbolic.gaussian.probabilities import Phi2, phi2
 from varlaw.symbolic.gaussian.shorter import shorter
 from varlaw.symbolic.language import Text, free_names, read
 from varlaw.symbolic.language_text import typed
@@ -182,8 +181,11 @@ def _enclosed(pair: PairMoment, count: int) -> "Enclosed":
     from varlaw.symbolic.gaussian.joint import enclose2
 
     x, rho, (v, w), (m, n) = pair.variable, pair.rho, pair.variances, pair.means
-    first, second = abbreviated(pair.f), abbreviated(pair.g)
-    f, g = (joined(pieces_of(h, x)) for h in (first, second))
+    first, second = pair.f, pair.g
+    try:
+        f, g = (joined(pieces_of(h, x)) for h in (first, second))
+    except NotClosed:
+        return enclose2(first, second, x, rho, (v, w), count, (m, n))
     kinked = len(f) > 1 or len(g) > 1
     if kinked and ZERO not in (v, w, rho) and rho not in (1, -1):
         for outer, inner, here, there in ((f, second, (m, v), (n, w)), (g, first, (n, w), (m, v))):

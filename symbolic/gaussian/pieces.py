@@ -72,12 +72,15 @@ def _split(piece: Piece, x: Symbol) -> list[Piece]:
 
 def _intervals(argument: Expr, parts: Parts, x: Symbol, piece: Piece) -> Intervals:
     """(from, to, part that holds there), in order, all over the piece."""
+    values = [value for _, value in parts]
+    if argument == x:
+        starts = [start for start, _ in parts]
+        return list(zip(starts, [*starts[1:], oo], values, strict=True))
     slope = argument.diff(x)
     if x in slope.free_symbols:
         return _curved(argument, parts, x, piece)
     offset = argument.subs(x, 0)
     points = [(start - offset) / slope for start, _ in parts[1:]]
-    values = [value for _, value in parts]
     if slope.is_negative:
         points, values = points[::-1], values[::-1]
     elif not slope.is_positive:
@@ -163,9 +166,11 @@ def _with(piece: Piece, node: Expr, value: Expr) -> Piece:
 
 def _innermost(f: Expr, x: Symbol) -> Expr | None:
     """A function with parts whose argument holds no other one; None if there is none."""
-    nodes = [node for node in f.atoms(*KINKED) if x in node.free_symbols]
-    inner = [n for n in nodes if not any(a.has(*KINKED) and x in a.free_symbols for a in n.args)]
-    return min(inner, key=str) if inner else None
+    for part in f.args:
+        found = _innermost(part, x)
+        if found is not None:
+            return found
+    return f if isinstance(f, KINKED) and x in f.free_symbols else None
 
 
 def parts_of(node: Expr) -> Parts:

@@ -49,12 +49,12 @@ class Shape:
     logs: int = 0
 
     def times(self, other: "Shape") -> "Shape":
-        erfs = tuple(sorted((*self.erfs, *other.erfs), key=str))
+        erfs = (*self.erfs, *other.erfs)
         return Shape(
             self.power + other.power,
             self.quadratic + other.quadratic,
             self.linear + other.linear,
-            erfs,
+            tuple(sorted(erfs, key=str)) if len(erfs) > 1 else erfs,
             self._side(other),
             self.size + other.size,
             self.logs + other.logs,
@@ -87,7 +87,7 @@ def terms_of(f: Expr, x: Symbol) -> Terms:
         case exp():
             return _exponential(f.args[0], x)
         case Pow():
-            return _power(f.base, f.exp, x)
+            return _power(f, x)
         case log():
             side, scale = _through_zero(f, f.args[0], x)
             return {Shape(side=side, logs=1): Integer(1), Shape(side=side): log(scale)}
@@ -98,7 +98,7 @@ def terms_of(f: Expr, x: Symbol) -> Terms:
         case sin() | cos() | sinh() | cosh():
             return _added(_waves(f, x))
         case _:
-            raise NotClosed(f"no closed form is known with {f}")
+            raise NotClosed("no closed form is known with {}", f)
 
 
 def _added(parts: Iterable[Terms]) -> Terms:
@@ -115,16 +115,17 @@ def _multiplied(left: Terms, right: Terms) -> Terms:
     return _added({a.times(b): c * d} for (a, c), (b, d) in product(left.items(), right.items()))
 
 
-def _power(base: Expr, exponent: Expr, x: Symbol) -> Terms:
+def _power(f: Pow, x: Symbol) -> Terms:
+    base, exponent = f.args
     if x not in base.free_symbols:
         return _exponential(exponent * log(base), x)
     if exponent.has_free(x):
-        raise NotClosed(f"no closed form is known with {base**exponent}")
+        raise NotClosed("no closed form is known with {}", f)
     if not exponent.is_Integer:
-        side, scale = _through_zero(base**exponent, base, x)
+        side, scale = _through_zero(f, base, x)
         return {Shape(side=side, size=exponent): scale**exponent}
     if exponent < 0:
-        raise NotClosed(f"no closed form is known with {base**exponent}")
+        raise NotClosed("no closed form is known with {}", f)
     if exponent > MAX_POWER:
         raise NotClosed(f"the power {exponent} is larger than {MAX_POWER}")
     if base == x:
@@ -140,19 +141,24 @@ def _through_zero(f: Expr, base: Expr, x: Symbol) -> tuple[int, Expr]:
     """The side of zero where a base c x is positive, and |c|."""
     scale, rest = base.as_independent(x, as_Add=False)
     if rest != x:
-        raise NotClosed(f"no closed form is known with {f}")
+        raise NotClosed("no closed form is known with {}", f)
     if scale.is_positive or scale.is_negative:
         return (1, scale) if scale.is_positive else (-1, -scale)
     raise NotClosed(f"the sign of {scale} is not known")
 
 
 def _exponential(argument: Expr, x: Symbol) -> Terms:
+    terms = [term.as_independent(x, as_Add=False)[::-1] for term in Add.make_args(argument)]
+    found = {x**2: S.Zero, x: S.Zero, S.One: S.Zero} | dict(terms)
+    if len(found) == 3 and len({power for power, _ in terms}) == len(terms):
+        a, b, c = found.values()
+        return {Shape(0, a, b): exp(c)}
     try:
         polynomial = Poly(argument, x)
     except PolynomialError:
-        raise NotClosed(f"no closed form is known with exp({argument})") from None
+        raise NotClosed("no closed form is known with exp({})", argument) from None
     if polynomial.degree() > 2:
-        raise NotClosed(f"no closed form is known with exp({argument})")
+        raise NotClosed("no closed form is known with exp({})", argument)
     a, b, c = (polynomial.coeff_monomial(x**k) for k in (2, 1, 0))
     return {Shape(0, a, b): exp(c)}
 
@@ -160,7 +166,7 @@ def _exponential(argument: Expr, x: Symbol) -> Terms:
 def _affine(argument: Expr, x: Symbol) -> Affine:
     slope = argument.diff(x)
     if x in slope.free_symbols:
-        raise NotClosed(f"no closed form is known with erf({argument})")
+        raise NotClosed("no closed form is known with erf({})", argument)
     return slope, argument.subs(x, 0)
 
 

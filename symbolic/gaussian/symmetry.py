@@ -4,8 +4,6 @@ This holds where E|f| is finite: an odd function such as 1/x has no mean at all.
 is looked for only of functions that are known to grow no faster than an exponential of |x|.
 """
 
-from itertools import pairwise
-
 from sympy import (
     Abs,
     Add,
@@ -17,7 +15,6 @@ from sympy import (
     Pow,
     Symbol,
     atan,
-    cancel,
     cos,
     erf,
     erfc,
@@ -27,72 +24,36 @@ from sympy import (
     sign,
     sin,
     tanh,
-    together,
 )
 
 from varlaw.symbolic.activation import Activation
-from varlaw.symbolic.gaussian.balls import NoEnclosure
-from varlaw.symbolic.gaussian.programs import program
+from varlaw.symbolic.gaussian.quotients import NoQuotient, Quotients
 
 MOST_NODES = 300
-MOST_DEGREE = 6
-MOST_CANCELLED = 50  # nodes of what is brought to a common denominator, which is slow
+OPEN = (atan, log)  # no closed form is known with them; of tanh there are exponentials left
 BOUNDED = (atan, cos, erf, erfc, sin, tanh)
 
 
 def even_part(f: Expr, x: Symbol) -> Expr | None:
-    """(f(x) + f(-x))/2; None if it is not known to be simpler, or E|f| to be finite.
+    """(f(x) + f(-x))/2; None if no closed form is in sight, or E|f| is not known to be finite.
 
     >>> x = Symbol("x", real=True)
     >>> even_part(1 / (1 + exp(-x)), x)
     1/2
     >>> even_part(1 / x, x)
     """
-    f = f.replace(_has_one_part, lambda node: node.written_out[0][1])
-    if _nodes(f) > MOST_NODES or not tame(f, x) or not _may_help(f, x):
+    if _nodes(f) > MOST_NODES or not tame(f, x):
         return None
-    half = halved(f, x)
-    if _nodes(half) <= MOST_CANCELLED and any(_is_open(power) for power in half.atoms(Pow)):
-        half = cancel(together(half))
-    return half if _nodes(half) < _nodes(f) else None
-
-
-def _may_help(f: Expr, x: Symbol) -> bool:
-    """Whether the even part may be without functions that have no closed form, seen at numbers.
-
-    Much of the time it is not, and this is told faster than the even part is found.
-    """
-    return _leaves_polynomial(f, x, 1) or all(_term_helps(t, x) for t in Add.make_args(f))
-
-
-def _term_helps(term: Expr, x: Symbol) -> bool:
-    """Whether of a term, with an even or odd factor A, only A times a polynomial may be left."""
-    opened = [p for p in Mul.make_args(term) if p.has(log, tanh, atan) or _has_denominator(p, x)]
-    if not opened:
-        return True
-    known = term / Mul(*opened)
-    mirrored = known.subs(x, -x)
-    sign = 1 if mirrored == known else -1 if mirrored == -known else 0
-    return sign != 0 and _leaves_polynomial(Mul(*opened), x, sign)
-
-
-def _has_denominator(f: Expr, x: Symbol) -> bool:
-    return any(power.exp.is_negative and power.has_free(x) for power in f.atoms(Pow))
-
-
-def _leaves_polynomial(f: Expr, x: Symbol, sign: int) -> bool:
-    """Whether f(x) + sign f(-x) is at some numbers like a polynomial of a low degree."""
-    from flint import arb
-
     try:
-        at = program(f, x).on_reals()
-    except NoEnclosure:  # kinks, or parameters
-        return True
-    points = [arb(k) / 3 for k in range(1, MOST_DEGREE + 3)]
-    values = [at(point) + sign * at(-point) for point in points]
-    while len(values) > 1:
-        values = [b - a for a, b in pairwise(values)]
-    return bool(values[0].contains(0))
+        quotients = Quotients(f, x)
+        half = (quotients.of(f) + quotients.of(f, mirrored=True)).lowest
+    except NoQuotient:
+        return None
+    if any(isinstance(g, OPEN) and g.has_free(x) for g in quotients.left(half.above)):
+        return None
+    if len(half.below) > 1 and any(g.has_free(x) for g in quotients.left(half.below)):
+        return None
+    return quotients.expression(half) / 2
 
 
 def _nodes(e: Expr) -> int:
@@ -102,15 +63,6 @@ def _nodes(e: Expr) -> int:
 def halved(f: Expr, x: Symbol) -> Expr:
     """(f(x) + f(-x))/2, multiplied out, with as few different functions as is seen at once."""
     return ((_turned(f) + _turned(f.subs(x, -x))) / 2).expand()
-
-
-def _is_open(power: Pow) -> bool:
-    """Whether it is a denominator that `_turned` does not bring to one form."""
-    return bool(power.exp.is_negative and power.free_symbols and _shifted(power.base) is None)
-
-
-def _has_one_part(node: Expr) -> bool:
-    return isinstance(node, Activation) and len(node.written_out) == 1
 
 
 def _turned(f: Expr) -> Expr:
@@ -157,6 +109,8 @@ def tame(f: Expr, x: Symbol) -> bool:
             return tame(f.args[0], x) and _bounded_below(f.args[0])
         case Abs() | Max() | Min() | sign():
             return all(tame(part, x) for part in f.args)
+        case Activation() if len(f.written_out) == 1:
+            return tame(f.written_out[0][1], x)
         case Activation() if not any(parameter.free_symbols for parameter in f.args[1:]):
             return tame(f.args[0], x) and all(tame(g, y) for g, y in _sides(f))
     return isinstance(f, BOUNDED) and tame(f.args[0], x)
@@ -174,4 +128,15 @@ def _sides(f: Activation) -> list[tuple[Expr, Symbol]]:
 def _bounded_below(f: Expr) -> bool:
     """Whether f is at least a positive number."""
     constant, rest = f.as_coeff_Add()
-    return bool(constant.is_positive and all(p.is_nonnegative for p in Add.make_args(rest)))
+    return bool(constant > 0) and all(_is_nonnegative(part) for part in Add.make_args(rest))
+
+
+def _is_nonnegative(f: Expr) -> bool:
+    """As SymPy knows, but faster for exponentials, whole powers, and their products."""
+    match f:
+        case Mul():
+            return all(_is_nonnegative(part) for part in f.args) or bool(f.is_nonnegative)
+        case Pow() if f.exp.is_Integer:
+            even, base = f.exp % 2 == 0, f.base
+            return even or _is_nonnegative(base) or _bounded_below(base)
+    return isinstance(f, exp) or bool(f.is_nonnegative)

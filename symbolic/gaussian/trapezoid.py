@@ -30,9 +30,7 @@ MOST_BOXES = 4_000
 MANY_BITS = 600  # from where on a strip is looked for even if it must be verified on balls
 DEEPEST = 14
 SLACK = 10  # bits that the error may be larger than aimed at
-LOOSE = (
-    16  # how much a bound may be above a value: its logarithm counts, next to dozens or hundreds
-)
+LOOSE = 64  # a bound may be so much above a value: its logarithm counts, next to dozens
 
 
 class NotSuited(Exception):
@@ -139,7 +137,7 @@ def grid(at: Line, bits: int, factor: arb, widest: float = 1.0) -> Grid:
 
 def mass(at: Line, margin: float = 1.0) -> arb:
     """A bound on the integral of |f| times the decay along the top, by intervals cut as needed."""
-    fine = arb(exp(min(max(at.sampled(), -700), 700)) / 8)  # only steers the cutting
+    fine = arb(exp(min(max(at.sampled(), -700), 700)))  # only steers the cutting
     left, right = at.left - margin, at.right + margin
     count = max(1, ceil(right - left))
     width = (right - left) / count

@@ -75,16 +75,17 @@ NAMED = {
     "u-mup": Named(
         _UNIT,
         "as given",
-        "Blake et al. 2024, table 2",
+        "Blake et al. 2025 (ICLR), table 2; unit_scaling/optim.py, lr_scale_func_adam",
         branch=HALF,
         optimizers=ADAPTIVE,
-        note=f"{ATTENTION}; the scales of the backward pass are not part of it",
+        note=f"{ATTENTION}; the scales of the backward pass are not part of it; hidden and output"
+        " are those of depth-mup, shifted, the rate of the input is smaller by sqrt(n)",
     ),
     "depth-mup": Named(
         _MUP, "largest", "Yang et al. 2023 (Tensor Programs VI)", branch=HALF, note=ATTENTION
     ),
     "completep": Named(
-        _MUP, "largest", "Dey et al. 2025", branch=ONE, optimizers=ADAPTIVE, note=ATTENTION
+        _MUP, "largest", "Dey et al. 2025, table 1", branch=ONE, optimizers=ADAPTIVE, note=ATTENTION
     ),
 }
 

@@ -6,6 +6,7 @@ the others), then expectations, then sums, which need no brackets where they sta
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from sympy import (
@@ -96,6 +97,7 @@ def over_number(total: Expr) -> tuple[Expr, int]:
     return Add(*(divisor * term for term in total.args)), divisor
 
 
+@lru_cache(maxsize=1 << 14)
 def factor_key(factor: Expr) -> Any:
     """Sorts the factors of a product."""
     base, exponent = factor.args if isinstance(factor, Pow) else (factor, Integer(1))

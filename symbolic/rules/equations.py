@@ -9,6 +9,7 @@ from sympy import (
     Pow,
     Rational,
     Symbol,
+    collect,
     factor,
     fraction,
     powdenest,
@@ -18,13 +19,13 @@ from sympy import (
 
 from varlaw.symbolic.derivation import Outcome, RuleError, Used, relation, rule, sign_of
 from varlaw.symbolic.ranges import Range
-from varlaw.symbolic.sequences import Defined, Named
+from varlaw.symbolic.sequences import Defined, Named, Term
 from varlaw.symbolic.terms import IndexSum, Variance
 
 
 @rule("algebra", "algebra", checker="algebra")
 def algebra(state: Expr, used: Used, form: str = "expand") -> Expr:
-    """The expression in another form: `expand`, `factor`, `together` or `powers`."""
+    """The expression in another form; `terms` groups by values of sequences."""
     match form:
         case "factor":
             return factor(state)
@@ -32,10 +33,12 @@ def algebra(state: Expr, used: Used, form: str = "expand") -> Expr:
             return together(state)
         case "cancel":
             return state.cancel()
+        case "terms":
+            return collect(state, list(state.atoms(Term)), factor)
         case "expand":
             return _expanded(state)
         case _:
-            raise RuleError(f"unknown form {form!r}; use expand, factor, together or cancel")
+            raise RuleError(f"unknown form {form!r}; use expand, factor, together, cancel or terms")
 
 
 def _expanded(state: Expr) -> Expr:
@@ -83,9 +86,11 @@ def require(state: Eq, used: Used, equals: Expr, because: str = "") -> Outcome:
     return Outcome(relation(state.rhs, equals, "="), reason=because or "the requirement")
 
 
-@rule("equal", "by the choice made", checker="requirement", equations=True)
+@rule("equal", "by the choice made", checker="choice", equations=True)
 def equal(state: Eq, used: Used, to: Expr, because: str = "") -> Outcome:
-    """The quantity `to` is chosen to be the value that was found."""
+    """The quantity `to`, a symbol or a value of a sequence, is the value that was found."""
+    if not isinstance(to, Symbol | Term):
+        raise RuleError(f"{to} is no name for what was found")
     return Outcome(relation(to, state.rhs, "="), reason=because or "by the choice made")
 
 

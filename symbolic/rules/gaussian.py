@@ -12,7 +12,8 @@ from sympy import Dummy, Expr, Mul, erf, exp, factor, sqrt
 from varlaw.symbolic.arrays import Entry
 from varlaw.symbolic.assumptions import Assumption, Kind
 from varlaw.symbolic.derivation import Outcome, RuleError, Used, rule
-from varlaw.symbolic.gaussian.closed import Divergent, Normal, closed_form
+from varlaw.symbolic.gaussian.closed import Divergent, closed_form
+from varlaw.symbolic.gaussian.integrals import Normal
 from varlaw.symbolic.gaussian.integrand import (
     Integrand,
     Variable,

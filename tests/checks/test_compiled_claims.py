@@ -123,6 +123,7 @@ def test_a_solved_symbol_that_is_given_is_measured_as_found() -> None:
         ("largest-weight", "no bound on the variance"),  # (1/2 + erf(..)/2)^65535
         ("orthogonal-isometry", "no model of w with orthonormal rows"),
         ("attention-output-correlated", "weights that sum to 1 are not drawn"),
+        ("muon-update", "it requires something of a value that it has just found"),
     ],
 )
 def test_a_law_without_a_compiled_experiment_says_why(law: str, why: str) -> None:

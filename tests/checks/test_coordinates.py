@@ -83,7 +83,15 @@ def test_without_pytorch(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("name", "optimizer"), [("mup", "adam"), ("ntp", "sgd"), ("sp", "sgd"), ("mean-field", "sgd")]
+    ("name", "optimizer"),
+    [
+        ("mup", "adam"),
+        ("ntp", "sgd"),
+        ("sp", "sgd"),
+        ("mean-field", "sgd"),
+        ("u-mup", "adam"),
+        ("completep", "adam"),
+    ],
 )
 def test_derived_exponents_are_measured(name, optimizer):
     found = measure(parametrisation(name, optimizer), **SMALL)

@@ -48,6 +48,7 @@ ONE_LAW_OF_WEIGHTS = {
     "largest-weight": "is about normal weights",
     "loss-prior-bias": "draws labels alone",
     "means-inequality": "nothing is drawn",
+    "sub-ln": "nothing is drawn",
     "overflow-float16": "nothing is drawn",
     "overflow-float32": "nothing is drawn",
 }
@@ -95,6 +96,7 @@ NORMAL_LOGITS = {
     "loss-he-head",
     "loss-lower",
     "loss-small-head",
+    "loss-smoothed",
     "loss-delta",
     "loss-one-nat",
     "loss-saturated",

@@ -126,6 +126,17 @@ def test_the_relation_is_part_of_the_step(name: str, rule: str, relation: str) -
     assert prove_step(replace(step, relation=relation), arrays_in(law.start))[0] is Proof.REFUTED
 
 
+def test_a_choice_gives_a_name_to_the_value_found_and_nothing_else() -> None:
+    law = find("pre-norm-share").derivation
+    step = next(s for s in law.steps if s.rule == "equal")
+    assert prove_step(step, {})[0] is Proof.PROVED
+    for lhs, rhs in ((2 * step.after.lhs, step.after.rhs), (step.after.lhs, 2 * step.after.rhs)):
+        wrong = replace(step, after=Eq(lhs, rhs, evaluate=False))
+        assert prove_step(wrong, {})[0] is Proof.REFUTED
+    with pytest.raises(RuleError, match="no name"):
+        derive(Expectation(x[1] ** 2)).by("equal", to=2 * q)
+
+
 def test_a_solution_is_an_equation() -> None:
     law = find("lecun").derivation
     step = next(s for s in law.steps if s.rule == "solve")

@@ -7,7 +7,7 @@ import pytest
 
 from varlaw.checks.verify import verify
 from varlaw.derivations import catalogue
-from varlaw.derivations.catalogue import CatalogueError, check, entries, known
+from varlaw.derivations.catalogue import CatalogueError, check, entries, find, known
 
 LAW = """
 @law(
@@ -41,6 +41,12 @@ def written(monkeypatch: pytest.MonkeyPatch) -> Iterator[Write]:
 def test_a_law_is_found(written: Write) -> None:
     written(LAW)
     assert list(entries()) == ["mine"]
+
+
+def test_a_law_is_read_from_the_sources_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    law = find("he")
+    monkeypatch.setattr(catalogue, "_sources", lambda: pytest.fail("the sources are read again"))
+    assert find("he") is law
 
 
 @pytest.mark.parametrize(

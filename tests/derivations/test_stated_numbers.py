@@ -6,6 +6,7 @@ from mpmath import exp, mpf, sqrt, tanh
 
 from varlaw.derivations.catalogue import find
 from varlaw.symbolic.sequences import Term
+from varlaw.symbolic.terms import IndexSum
 
 
 def sigmoid(x):
@@ -75,6 +76,13 @@ def at(name, **values):
         ("pre-norm-linear", {"l": 12, "d": 256, "s": 0.02}, 2.2288),
         ("pre-norm-he-scaled", {"l": 48, "L": 48, "v_0": 1}, 2),
         ("deepnorm-decoder", {"M": 6}, 1 / 2.9129506302439405),
+        ("deepnorm-memory", {"M": 6}, (6 * 72**-0.5 / 18**0.25) ** 2),
+        ("mse-gradient", {"v": 1}, 8),
+        ("label-smoothing-margin", {"K": 1000, "epsilon": 0.1}, 9001),
+        ("label-smoothing-entropy", {"K": 1000, "epsilon": 0.1, "p": 0.9001}, 1.01484799774868),
+        ("admin-identity-path", {"l": 24, "s2": 1}, 0.2),
+        ("drop-path-stream", {"L": 24, "s2": 1, "p": 0.5, "v_0": 1}, 49),
+        ("attention-mup-scale", {"b": 64}, 8),
         ("deepnorm-identity-weight", {"N": 500}, (1 + 1 / (4000 * 1000**0.5)) ** -500),
         ("t-fixup-encoder", {"N": 6}, 0.67 * 6**-0.25),
         ("head-gpt2", {}, 0.02 * 768**0.5),
@@ -101,6 +109,27 @@ def test_the_statement_at_numbers(name, values, expected):
         return
     rel = 2e-3 if name == "t-fixup-encoder" else 1e-10
     assert at(name, **values) == pytest.approx(expected, rel=rel)
+
+
+@pytest.mark.parametrize(("blocks", "layers"), [(6, 6), (18, 3), (100, 100)])
+def test_the_published_constants_of_deepnorm_before_a_decoder(blocks, layers):
+    """alpha = 0.81 (N^4 M)^(1/16), beta = 0.87 (N^4 M)^(-1/16): arXiv 2203.00555, figure 2."""
+    size = (blocks**4 * layers) ** (1 / 16)
+    alpha, beta = (at(f"deepnorm-encoder-{name}", N=blocks, M=layers) for name in ("alpha", "beta"))
+    assert round(alpha / size, 2) == 0.81
+    assert round(beta * size, 2) == 0.87
+
+
+def test_sub_ln_in_numbers():
+    """sqrt(log 2 N), arXiv 2210.06423, figure 2; exactly the root of a harmonic sum."""
+    assert at("sub-ln", N=12) == pytest.approx(1.782709687623856)
+    with mpmath.workdps(20):
+        harmonic = mpmath.harmonic(25) - 1
+    (symbol,) = find("sub-ln").derivation.after("solve").free_symbols
+    exact = find("sub-ln").derivation.after("solve").subs(symbol, 12)
+    (total,) = exact.atoms(IndexSum)
+    terms = [total.summand.subs(total.bound[0], k) for k in range(24)]
+    assert float(exact.xreplace({total: sum(terms)})) == pytest.approx(float(sqrt(harmonic)))
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,16 @@
 """Running the command line in this process, with its two streams kept apart."""
 
+import sys
 from collections.abc import Callable
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from io import StringIO
 
 import pytest
+from reports import Engine
 
+from varlaw import checks
+from varlaw.checks.report import LawReport
 from varlaw.cli import main
 
 
@@ -42,3 +46,16 @@ def varlaw(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFac
     monkeypatch.delenv("VARLAW_DEBUG", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
     return run
+
+
+@pytest.fixture
+def engine(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Engine]:
+    """Puts an engine that gives these reports in place of the real one."""
+
+    def put(*laws: LawReport, stop: BaseException | None = None) -> Engine:
+        made = Engine(*laws, stop=stop)
+        monkeypatch.setitem(sys.modules, made.__name__, made)
+        monkeypatch.setattr(checks, "verify", made, raising=False)
+        return made
+
+    return put

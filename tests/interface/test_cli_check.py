@@ -54,6 +54,22 @@ def test_text(varlaw: Run, folder: Path) -> None:
     assert "such as z ~ N(0, 1)" in varlaw("check", ".", "--verbose").out
 
 
+@pytest.mark.parametrize(
+    ("line", "columns"),
+    [  # ideographs and emoji take two columns, marks on a letter none
+        ("日本語 $2 + 2 = 5$", 7),
+        ("한글 😀 $2 + 2 = 5$", 8),
+        ("e\u0301t\u00e9 $2 + 2 = 5$", 4),
+        ("\x1b[31m\t$2 + 2 = 5$", 6),
+    ],
+)
+def test_marks_stand_below_their_place(varlaw: Run, folder: Path, line: str, columns: int) -> None:
+    (folder / "wide.md").write_text(line, encoding="utf-8")
+    out = varlaw("check", "wide.md").out
+    assert out.splitlines()[2] == " " * (4 + columns + 1) + "^" * len("2 + 2 = 5")
+    assert "\x1b" not in out
+
+
 def test_json(varlaw: Run, folder: Path) -> None:
     (folder / "a.md").write_text(f"{FALSE} $x = 3$ $\\unknown$")
     found = json.loads(varlaw("check", "a.md", "--json").out)

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -244,38 +245,50 @@ def test_refusals(varlaw: Run, arguments: list[str], message: str) -> None:
     assert "internal" not in said
 
 
-def test_interrupted_while_it_measures() -> None:
+ENDLESS = """
+import signal, sys
+from varlaw.checks.claims import evidence
+from varlaw.cli import main
+
+def measure(*given, measure=evidence.measure):
+    print("measuring", file=sys.stderr, flush=True)
+    return measure(*given)
+
+evidence.measure = measure
+signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in background
+main([
+    "claim", "E[relu(z)^2] = 1/2 where z ~ N(0, 1)", "--measure",
+    "--budget", "1e15", "--tolerance", "1e-6", "--jobs", "1",
+])
+"""
+
+
+@pytest.fixture
+def measuring() -> Iterator[subprocess.Popen[bytes]]:
+    """The command in the middle of a measurement that would take days."""
+    command = [sys.executable, "-c", ENDLESS]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as run:
+        try:
+            assert run.stderr is not None and run.stderr.readline() == b"measuring\n"
+            time.sleep(3)
+            assert run.poll() is None
+            yield run
+        finally:
+            run.kill()
+
+
+def test_interrupted_while_it_measures(measuring: subprocess.Popen[bytes]) -> None:
     """Ctrl-C ends the command at once, with nothing but its exit code, and its processes."""
-    text = "E[relu(z)^2] = 1/2 where z ~ N(0, 1)"
-    command = [sys.executable, "-m", "varlaw", "claim", text, "--measure", "--budget", "1e15"]
-    command += ["--tolerance", "1e-6", "--jobs", "1"]
-    run = subprocess.Popen(
-        command,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # ignored in background
-    )
-    try:
-        time.sleep(12)
-        assert run.poll() is None
-        run.send_signal(signal.SIGINT)
-        out, error = run.communicate(timeout=60)
-    finally:
-        run.kill()
-    assert (run.returncode, out) == (130, b"")
+    measuring.send_signal(signal.SIGINT)
+    out, error = measuring.communicate(timeout=60)
+    assert (measuring.returncode, out) == (130, b"")
     assert b"Traceback" not in error
 
 
-def test_killed_while_it_measures() -> None:
+def test_killed_while_it_measures(measuring: subprocess.Popen[bytes]) -> None:
     """Its processes hold its output open for as long as they run."""
-    text = "E[relu(z)^2] = 1/2 where z ~ N(0, 1)"
-    command = [sys.executable, "-m", "varlaw", "claim", text, "--measure", "--budget", "1e15"]
-    command += ["--tolerance", "1e-6", "--jobs", "1"]
-    run = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    time.sleep(12)
-    assert run.poll() is None
-    run.kill()
-    run.communicate(timeout=30)
+    measuring.kill()
+    measuring.communicate(timeout=30)
 
 
 def test_a_derivation_that_takes_too_long(monkeypatch: pytest.MonkeyPatch) -> None:

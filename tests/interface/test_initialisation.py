@@ -3,7 +3,6 @@
 Variances are within 6 standard errors of those asked for, sqrt(2/n) of n normal entries.
 """
 
-import ast
 import importlib.util
 import runpy
 import subprocess
@@ -36,16 +35,16 @@ def made(code, folder, **sizes):
     return runpy.run_path(str(folder / "made.py"))["initialise"](**sizes)
 
 
-@pytest.mark.parametrize("library", ["numpy", "torch"])
+@pytest.mark.parametrize("library", ["numpy", "torch", "jax"])
 def test_weights(library, tmp_path):
-    if library == "torch" and importlib.util.find_spec("torch") is None:
-        pytest.skip("torch is not installed")
+    if importlib.util.find_spec(library) is None:
+        pytest.skip(f"{library} is not installed")
     code = vl.explore(STACK).initialisation(library)
     weights, scales = made(code, tmp_path, **SIZES, seed=1)
     assert len(weights) == 1 + 3 * 3 + 1
     for name, (shape, variance) in EXPECTED.items():
         array = np.asarray(weights[name], dtype=float)
-        assert (array.shape if library == "numpy" else array.shape[::-1]) == shape
+        assert (array.shape[::-1] if library == "torch" else array.shape) == shape
         assert abs((array**2).mean() / variance - 1) < 6 * sqrt(2 / array.size)
         assert abs((array**2).mean() / (3 * variance) - 1) > 6 * sqrt(2 / array.size)
     assert scales == {f"1.{layer}.b": pytest.approx(1 / sqrt(3)) for layer in range(3)}
@@ -93,8 +92,16 @@ def test_heads_and_positions(tmp_path):
         vl.explore("shift(1) >> linear(m, n, var=1)").initialisation()
 
 
-def test_jax_is_valid_python():
-    ast.parse(vl.explore(STACK).initialisation("jax"))
+def test_what_layers_share_and_tokens_of_their_own(tmp_path):
+    """Biases by distance once for all layers; a class token, and a vector for each position."""
+    text = "embedding(8, var=1) >> repeat(prenorm(attention(8, T, value=1, out=1, {})), 3)"
+    code = vl.explore(text.format("heads=2, relative=1/4, buckets=6"), values={"T": 4})
+    weights, _ = made(code.initialisation(), tmp_path, vocabulary=5)
+    shared = {name: array.shape for name, array in weights.items() if "distance" in name}
+    assert shared == {"1.branch.1.distance_bias": (6, 2)}
+    vision = "patches(3, 8, 2, 6, var=1/12) >> classtoken(9, var=1/4) >> places(1/9)"
+    weights, _ = made(vl.explore(vision).initialisation(), tmp_path, positions=10)
+    assert [array.shape for array in weights.values()] == [(12, 8), (1, 8), (10, 8)]
 
 
 @pytest.mark.parametrize("library", ["numpy", "torch", "jax"])

@@ -50,8 +50,9 @@ from varlaw.symbolic.activations import (
     step,
     threshold,
 )
-from varlaw.symbolic.gaussian.closed import Divergent, Phi2, closed_form
+from varlaw.symbolic.gaussian.closed import Divergent, closed_form
 from varlaw.symbolic.gaussian.pieces import NotClosed, pieces_of
+from varlaw.symbolic.gaussian.probabilities import Phi2
 
 x = Symbol("x", real=True)
 a, s = Symbol("a", positive=True), Symbol("s", positive=True)

@@ -135,27 +135,30 @@ def test_independence_is_a_product() -> None:
     assert joint(x**2, x**2, Rational(1, 2), 20, (0, 1), (3, 0)).digits == "9.0000000000000000000"
 
 
-def test_kinks_by_nested_integrals() -> None:
+def test_kinks_by_what_the_variables_share() -> None:
     """relu, relu: the arc-cosine kernel of order 1 (Cho and Saul 2009)."""
     with mpmath.workdps(40):
-        r = mpmath.mpf(3) / 10
-        exact = (mpmath.sqrt(1 - r * r) + r * (mpmath.pi - mpmath.acos(r))) / (2 * mpmath.pi)
-        found = joint(RELU, RELU, Rational(3, 10), 8)
-        assert "nested" in found.method
-        assert holds(found, exact)
-        assert not holds(found, exact + mpmath.mpf("1e-7"))
+        for rho in (Rational(3, 10), Rational(-9, 10), Rational(99, 100)):
+            r = mpmath.mpf(rho.p) / rho.q
+            exact = mpmath.sqrt(1 - r * r) + r * (mpmath.pi - mpmath.acos(r))
+            found = joint(RELU, RELU, rho, 20)
+            assert "share" in found.method
+            assert holds(found, exact / (2 * mpmath.pi))
+            assert not holds(found, exact / (2 * mpmath.pi) + mpmath.mpf("1e-19"))
 
 
-def test_nested_integrals_agree_with_grids(monkeypatch: pytest.MonkeyPatch) -> None:
-    fast = joint(tanh(x), SIGMOID, Rational(1, 2), 10)
-
+def test_three_ways_agree(monkeypatch: pytest.MonkeyPatch) -> None:
     def unsuited(*_: object) -> None:
         raise correlated.NotSuited
 
+    found = [joint(tanh(x), SIGMOID, Rational(1, 2), 10)]
     monkeypatch.setattr(correlated.Correlated, "_by_grids", unsuited)
-    slow = joint(tanh(x), SIGMOID, Rational(1, 2), 10)
-    assert "nested" in slow.method and "two variables" in fast.method
-    assert slow.digits == fast.digits and slow.value.overlaps(fast.value)
+    found.append(joint(tanh(x), SIGMOID, Rational(1, 2), 10))
+    monkeypatch.setattr(correlated, "mean_by_common_part", unsuited)
+    found.append(joint(tanh(x), SIGMOID, Rational(1, 2), 10))
+    for one, word in zip(found, ("two variables", "share", "nested"), strict=True):
+        assert word in one.method
+        assert one.digits == found[0].digits and one.value.overlaps(found[0].value)
 
 
 @pytest.mark.parametrize("rho", [2, -1.5, Rational(101, 100)])

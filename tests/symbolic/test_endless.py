@@ -8,6 +8,7 @@ import pytest
 
 from varlaw.symbolic.gaussian.functions import NoMoment
 from varlaw.symbolic.gaussian.moment import moment
+from varlaw.symbolic.gaussian.pair import pair_moment
 
 
 def mean_of_absolute_sine() -> Any:
@@ -73,7 +74,64 @@ def test_an_argument_that_rests_at_a_kink(text: str, value: str) -> None:
     assert str(moment(text)) == value
 
 
-@pytest.mark.parametrize("text", ["relu(tan(x))", "log(|sin(x)|)", "relu(sin(exp(x^2)))"])
+@pytest.mark.parametrize("text", ["relu(tan(x))", "log(|sin(x^2)|)", "relu(sin(exp(x^2)))"])
 def test_what_is_not_bounded_far_out_is_refused(text: str) -> None:
     with pytest.raises(NoMoment, match="no digits could be proved"):
         moment(text)
+
+
+def square_waves(rho: Any) -> Any:
+    """sign(sin x) = 4/pi Sum sin(k x)/k over odd k, term by term."""
+    terms = (
+        mp.exp(-(j * j + k * k) / mp.mpf(2)) * mp.sinh(j * k * rho) / (j * k)
+        for j in range(1, 60, 2)
+        for k in range(1, 60, 2)
+    )
+    return 16 / mp.pi**2 * mp.fsum(terms)
+
+
+@pytest.mark.parametrize("rho", ["1/2", "-3/5", "9/10", "0", "-1"])
+def test_pairs(rho: str) -> None:
+    found = pair_moment("sign(sin(x))", rho=rho)
+    with mp.workdps(30):
+        value = mp.mpf(found.digits(15).digits)
+        above, _, below = rho.partition("/")
+        expected = square_waves(mp.mpf(above) / int(below or 1)) if rho != "-1" else -1
+        assert abs(value - expected) < 1e-14
+        assert rho == "0" or abs(value + expected) > 1e-3
+
+
+def mean_of_log_sine(angle: Any, pace: Any) -> Any:
+    """E log|sin(angle + pace Z)| by quadrature between the poles."""
+    ends = [(k * mp.pi / 2 - angle) / pace for k in range(-24, 25)]
+    return mp.quad(lambda t: mp.log(abs(mp.sin(angle + pace * t))) * mp.npdf(t), ends)
+
+
+@pytest.mark.parametrize(
+    ("text", "terms"),
+    [
+        ("log(|sin(x)|)", [(1, 0, 1)]),
+        ("log(|tan(2*x + 1)|)", [(1, 1, 2), (-1, 1 + mp.pi / 2, 2)]),
+        ("log(sqrt(|cos(x)|)) + x", [(mp.mpf(1) / 2, mp.pi / 2, 1)]),
+    ],
+)
+def test_logarithms_of_waves(text: str, terms: list[tuple[Any, Any, Any]]) -> None:
+    with mp.workdps(20):
+        expected = mp.fsum(c * mean_of_log_sine(angle, pace) for c, angle, pace in terms)
+        assert abs(mp.mpf(moment(text).digits(15).digits) - expected) < 1e-13
+
+
+def test_the_logarithm_of_mish() -> None:
+    with mp.workdps(20):
+        expected = mp.quad(
+            lambda t: mp.log(abs(t * mp.tanh(mp.log1p(mp.exp(t))))) * mp.npdf(t),
+            [-20, -8, -2, -0.5, 0, 0.5, 2, 8, 20],
+        )
+        assert abs(mp.mpf(moment("log(|mish(x)|)").digits(15).digits) - expected) < 1e-14
+
+
+@pytest.mark.parametrize("text", ["log(sin(x))", "log(x^2*cos(x))", "log(|sin(x^2)|)"])
+def test_messages_speak_of_what_was_asked(text: str) -> None:
+    with pytest.raises(NoMoment) as error:
+        moment(text)
+    assert not any(word in str(error.value) for word in ("either(", "min(", "max("))

@@ -224,27 +224,22 @@ def test_every_law_in_every_format(name):
     assert record["sources"] == list(law.entry.sources)
     rows = [row for block in account.blocks for row in block.rows]
     assert len(rows) == steps
-    for text in (law.to_latex(), law.to_latex(standalone=False), law.to_markdown(), law.to_text()):
+    whole, fragment, markdown = law.to_latex(), law.to_latex(standalone=False), law.to_markdown()
+    texts = {columns: law.to_text(width=columns) for columns in (60, 100)}
+    for text in (whole, fragment, markdown, *texts.values()):
         assert text.strip()
         assert not re.search(r"Eq\(|Str\(|<[a-z_.]+ object", text)
+    for columns, text in texts.items():
+        assert max(map(len, text.splitlines())) <= columns
+    assert_whole_blocks(markdown)
     assert all(f"{{{key}," in law.to_bib() for key in law.entry.sources)
 
 
-@pytest.mark.parametrize("name", entries())
-@pytest.mark.parametrize("columns", [60, 100])
-def test_text_keeps_to_its_width(name, columns):
-    lines = find(name).to_text(width=columns).splitlines()
-    assert max(map(len, lines)) <= columns
-
-
-@pytest.mark.parametrize("name", entries())
-def test_markdown_has_whole_blocks(name):
-    text = find(name).to_markdown()
-    assert text.count("$$") % 2 == 0 and text.count(r"\begin{aligned}") == text.count(
-        r"\end{aligned}"
-    )
-    assert r"\operatorname" not in text  # GitHub refuses it
-    prose_only = re.sub(r"\$\$.*?\$\$", "", text, flags=re.DOTALL)
+def assert_whole_blocks(markdown):
+    begun, ended = (markdown.count(rf"\{word}{{aligned}}") for word in ("begin", "end"))
+    assert markdown.count("$$") % 2 == 0 and begun == ended
+    assert r"\operatorname" not in markdown  # GitHub refuses it
+    prose_only = re.sub(r"\$\$.*?\$\$", "", markdown, flags=re.DOTALL)
     assert prose_only.count("$") % 2 == 0
 
 

@@ -158,6 +158,42 @@ $2/(m+n) = (1/m + 1/n)/2$
 """
 
 
+FAR = r"$x_1 = y_1 + z$ and $x_2 = y_2 + z$, $x_3 = y_3 + z$, $x_4 = y_4 + z$, $x_5 = y_5 + z$, "
+XAVIER = r"$a = \sqrt{6/(m+n)}$"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (f"This is so when $m = n$. {FAR} {XAVIER}, so $a^2/3 = 1/n$.", ["refuted"]),
+        (f"We assume $m = n$. {FAR} {XAVIER}, so $a^2/3 = 1/n$.", ["undecided"]),
+        (f"{XAVIER}; when $m = n$ it is $a^2/3 = 1/n$.", ["verified"]),
+        (f"This is so for $m = 4n$. {FAR} {XAVIER}, so $a^2/3 = 2/(5n)$.", ["refuted"]),
+        (f"{XAVIER}; for $m = 4n$ it is $a^2/3 = 2/(5n)$.", ["verified"]),
+    ],
+)
+def test_conditions_hold_nearby_only(text: str, expected: list[str]) -> None:
+    (found,) = check([read_document(Path("a.md"), text.encode())])
+    assert [link.verdict for link in found.links] == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (r"$1{,}024 = 2^{10}$", ["verified"]),
+        (r"$1{,}024 = 2^{10}$, $0{,}5 = 1/2$", ["undecided", "verified"]),
+        (r"$1{,}024 = 2^{11}$, $0{,}5 = 1/2$", ["refuted", "verified"]),
+        (r"$1{,}025 = 41/40$", ["undecided"]),
+        (r"$1{,}025 = 41/40$, $3{,}14 \approx \pi$", ["verified", "verified"]),
+        ("$4 \\cdot 768 = 3\u00a0072$, $0{,}5 = 1/2$", ["verified", "verified"]),
+        (r"$1{,}026 = 41/40$, $3{,}14 \approx \pi$", ["refuted", "verified"]),
+    ],
+)
+def test_a_document_has_decimal_commas_or_none(text: str, expected: list[str]) -> None:
+    (found,) = check([read_document(Path("a.md"), text.encode())])
+    assert [link.verdict for link in found.links] == expected
+
+
 def test_what_is_said_to_be_a_claim_is_judged_and_defines_nothing() -> None:
     (findings,) = check([read_document("a.md", STATED.encode())])
     undecided = "undecided"

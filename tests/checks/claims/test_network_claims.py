@@ -53,6 +53,11 @@ def judged(claim: str) -> Judgement:
         ("E[y^2] = 0.4252", "(linear(m, n, var=1/m) >> gelu)(x), E[x^2] = 1", "undecided"),
         ("E[y] ~= 0.3989", "(linear(m, n, var=1/m) >> relu)(x), E[x^2] = 1", "verified"),
         ("E[y] = 1/sqrt(2*pi)", "(linear(m, n, var=1/m) >> relu)(x), E[x^2] = 1", "undecided"),
+        # backward a ReLU lets half of the gradient through, and n outputs of variance 2/m add up
+        ("E[grad_x^2] = (n/m) E[grad_y^2]", f"{RELU}(x), x ~ N(0, 1)", "verified"),
+        ("E[grad_x^2] = E[grad_y^2]", f"{RELU}(x), x ~ N(0, 1)", "refuted"),
+        ("E[grad_x^2] = 1", f"{RELU}(x), x ~ N(0, 1)", "undecided"),
+        ("E[grad_x] = 0", f"{RELU}(x), x ~ N(0, 1)", "undecided"),
         ("E[y^2] = 1", "(lineer(m, n, var=1/m) >> relu)(x), E[x^2] = 1", "undecided"),
         ("E[y^2] = 1", f"{RELU}(x)", "undecided"),  # of no declared input
     ],

@@ -4,7 +4,7 @@ import math
 
 import mpmath
 import pytest
-from sympy import Rational, Symbol, log, pi, simplify
+from sympy import Rational, Symbol, log, pi, simplify, sqrt
 
 from varlaw.symbolic.blocks.block import start
 from varlaw.symbolic.blocks.correlation import correlation_growth, critical, phases
@@ -49,6 +49,63 @@ def test_the_law_of_sine_by_iteration():
 
 def test_gradients_of_tanh_at_lecun_fall_with_the_layers():
     assert depth(read_block(f"repeat(tanh >> {HALF}, L)"), start()).backward.rate == -1
+
+
+@pytest.mark.parametrize(
+    ("text", "exponent"),
+    [  # 2 c sqrt(l/b): c = E[f'^2] sqrt(q) far out, by the integral of f'^2, and b per layer
+        (f"residual({HALF} >> tanh)", 2 * Rational(4, 3) / sqrt(2 * pi) * sqrt(layers)),
+        (f"residual({HALF} >> erf >> linear(d, d, var=1/d))", 4 / pi * sqrt(layers)),
+    ],
+)
+def test_gradients_in_streams_of_bounded_functions(text, exponent):
+    """exp of the root of the number of layers (Yang and Schoenholz 2017, section 4)."""
+    found = depth(read_block(f"repeat({text}, L)"), start(1)).backward
+    assert (found.kind, found.rate) == ("subexponential", Rational(1, 2))
+    assert simplify(log(found.asymptotic) - exponent) == 0
+
+
+def test_the_law_of_erf_by_iteration():
+    """A million layers q -> q + 2 asin(2 q/(2 q + 1))/pi, the logarithm of the gradients."""
+    q, total = 1.0, 0.0
+    for _ in range(1_000_000):
+        total += math.log1p(4 / (math.pi * math.sqrt(4 * q + 1)))
+        q += 2 * math.asin(2 * q / (2 * q + 1)) / math.pi
+    assert total == pytest.approx(4 / math.pi * 1000, rel=0.01)
+
+
+STREAM = "prenorm(attention(d, {}, value=1/d, out=1/d))"
+MLP = "prenorm(linear(d, 4*d, var=2/d) >> relu >> linear(4*d, d, var=1/(4*d)))"
+
+
+def gradient_of_stack(depth_, tokens):
+    """The gradient at the input of layers of uniform attention and a ReLU MLP, in floats."""
+    q, c, path = 1.0, 0.5, []
+    for _ in range(depth_):
+        path.append((q, c))
+        q, c = q + c / q + (1 - c / q) / tokens, c + c / q + (1 - c / q) / tokens
+        rho = c / q
+        path.append((q, rho))
+        angle = math.acos(rho)
+        q, c = q + 1, c + (math.sin(angle) + (math.pi - angle) * rho) / math.pi
+    g, h = 1.0, 0.0
+    for (before, _), (middle, rho) in zip(path[-2::-2], path[::-2], strict=True):
+        g, h = g + g / middle, h + h * (1 - math.acos(rho) / math.pi) / middle
+        shared = (g + (tokens - 1) * h) / tokens / before
+        g, h = g + shared, h + shared
+    return g
+
+
+def test_gradients_that_tokens_share_grow_with_the_layers():
+    found = depth(read_block(f"repeat({STREAM.format(8)} >> {MLP}, L)"), start(1, "1/2"))
+    assert (found.backward.kind, found.backward.rate) == ("polynomial", 1)
+    early, late = (
+        math.log2(gradient_of_stack(2 * n, 8) / gradient_of_stack(n, 8)) for n in (1000, 16_000)
+    )
+    assert abs(1 - late) < 0.03  # the kernel's slope comes near with the power -1/4 of the layers
+    assert abs(1 - late) < abs(1 - early) / 2
+    only = depth(read_block(f"repeat({STREAM.format('T')}, L)"), start(1, "1/2"))
+    assert (only.backward.kind, only.backward.rate) == ("polynomial", 1)
 
 
 def test_no_root_is_said_only_where_it_is_proved():

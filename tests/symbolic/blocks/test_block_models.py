@@ -7,10 +7,12 @@ from varlaw.checks.blocks.measuring import _weights as weights_of
 from varlaw.symbolic.blocks.attention import Attention
 from varlaw.symbolic.blocks.block import start
 from varlaw.symbolic.blocks.layerwise import layers, units
-from varlaw.symbolic.blocks.models import GPT2, TRUNCATED, bert, gpt2, llama, mlp, t5
+from varlaw.symbolic.blocks.models import TRUNCATED, bert, gpt2, llama, mlp
 from varlaw.symbolic.blocks.reader import read_block
 from varlaw.symbolic.blocks.residual import Residual
+from varlaw.symbolic.blocks.sizes import GPT2
 from varlaw.symbolic.blocks.state import BlockError
+from varlaw.symbolic.blocks.t5 import t5
 
 
 @pytest.mark.parametrize(
@@ -62,8 +64,21 @@ def test_bert_is_cut_and_of_one_segment():
 def test_t5_has_logits_of_variance_one():
     found = layers(t5(tokens=4, depth=2), start(1))
     assert found[0].second_moment == 1
-    assert found[1].logits == pytest.approx(1)
+    assert found[1].logits == pytest.approx(1 + 1 / 512)  # with the biases by distance
     assert found[2].branch == pytest.approx(1 / 2, rel=1e-3)
+
+
+def test_llama_turns_queries_and_keys():
+    bases = [attentions(llama(size))[0][0].rotary for size in ("7b", "70b", "8b")]
+    assert bases == [10000, 10000, 500000]
+    small = {"width": 64, "heads": 4, "tokens": 16, "depth": 2, "std": "1/8"}
+    turned, plain = (layers(llama(**small, rotary=r), start(1)) for r in (None, 0))
+    assert turned[1].logits == plain[1].logits  # norms are kept
+    assert turned[1].second_moment == pytest.approx(plain[1].second_moment, rel=0.05)
+    assert turned[3].branch != pytest.approx(plain[3].branch, rel=1e-3)
+    with pytest.raises(BlockError, match="rotary=0"):
+        llama(tokens="T", depth=2).forward(start(1))
+    assert llama(tokens="T", depth=2, rotary=0).forward(start(1)).second_moment.free_symbols
 
 
 def test_mlp():

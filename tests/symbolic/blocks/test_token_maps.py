@@ -23,13 +23,14 @@ T = 12
         "parallel(linear(8, 6, var=1/4), linear(8, 6, var=1/4) >> relu)",
         "repeat(postnorm(linear(8, 8, var=1/8)), 3)",
         "attention(8, 12, value=1/8, out=1/8, value_bias=1/4)",
+        "attention(8, 12, value=1/8, out=1/8) >> dropout(1/4)",
         "attention(8, 12, value=1/8, out=1/8, causal=1)",
         "attention(512, 12, value=1/512, out=1/512, query=1/512, key=1/16384, query_bias=1)",
         "attention(512, 12, value=1/512, out=1/512, query=1/512, key=1/256, qk_norm=1, scale=1/64)",
     ],
 )
 def test_tokens_that_are_alike(text):
-    """Up to the (1 - 1/T)^2 of what moves the average, and small logits squared: wide there."""
+    """Up to the (1 - 1/T)^2 of what moves the average, and small logits squared: few tokens."""
     block, state = read_block(text), start(1, "1/3")
     claimed, found = block.forward(state), follow(block, alike(state, T))
     assert found.second_moment == pytest.approx(float(claimed.second_moment), rel=4e-3)
@@ -38,7 +39,7 @@ def test_tokens_that_are_alike(text):
         sent = np.full((T, T), 0.2) + 0.8 * np.eye(T)
         passed = block.backward(Gradient(second_moment=ONE, product=ONE / 5), state)
         gradient = back(block, sent, alike(state, T))
-        assert np.diag(gradient).mean() == pytest.approx(float(passed.second_moment), rel=1e-3)
+        assert np.diag(gradient).mean() == pytest.approx(float(passed.second_moment), rel=2e-3)
         pairs = np.triu(gradient, 1).sum() * 2 / (T * (T - 1))
         assert pairs == pytest.approx(float(passed.product), rel=5e-3)
 
@@ -85,10 +86,10 @@ def test_layers_of_a_small_network():
     ("text", "message"),
     [
         ("repeat(linear(d, d, var=1), 3)", "numbers for"),
-        ("linear(4, 4, var=1/4) >> dropout(1/2)", "not followed token by token"),
+        ("attention(4, 2, value=1, out=1) >> softmax(4)", "not followed token by token"),
         ("repeat(linear(4, 4, var=1/4), 100000)", "too many"),
     ],
 )
 def test_refused(text, message):
     with pytest.raises(BlockError, match=message):
-        layers(read_block(text), start(1))
+        layers(read_block(text), start(1, 0))

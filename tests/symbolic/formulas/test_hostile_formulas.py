@@ -12,6 +12,7 @@ from varlaw.symbolic.formulas import NotRead, Reading, read_formula, read_macros
 
 READERS = [read_formula, read_plain]
 HOSTILE = {
+    "bars in bars": r"\left." * 30 + " x " + r"x x x \right|_{x = x x x x}" * 30,
     "injection": "__import__('os').system('touch x')",
     "injection as a subscript": r"x_{__import__('os')}",
     "injection as an operator": r"\operatorname{__import__('os').system}(1)",

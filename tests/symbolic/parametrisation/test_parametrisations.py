@@ -10,6 +10,8 @@ from sympy import Integer, Rational, oo
 from varlaw.symbolic.parametrisation.layers import Exponents, Kind, ParametrisationError
 from varlaw.symbolic.parametrisation.named import NAMED, parametrisation
 from varlaw.symbolic.parametrisation.regime import DepthRegime, Regime
+from varlaw.symbolic.parametrisation.sizes import DEPTH, WIDTH
+from varlaw.symbolic.parametrisation.table import table
 
 HALF = Rational(1, 2)
 NAMES = [
@@ -191,6 +193,46 @@ def test_depth():
     assert (p.branch, p.layers["hidden"].depth.c) == (1, 0)
     assert p.analysis.depth.regime is DepthRegime.BLOCKS
     assert parametrisation("sp", residual=True).analysis.depth.regime is DepthRegime.UNSTABLE
+
+
+@pytest.mark.parametrize("optimizer", ["adam", "sign"])
+def test_unit_scaled_is_depth_mup_shifted_but_for_the_input(optimizer):
+    """Derived: a shift by 1/2 of hidden matrices, none of the readout; no shift of the input."""
+    unit, deep = (parametrisation(name, optimizer) for name in ("u-mup", "depth-mup"))
+    shifted = deep.shift("hidden", HALF)
+    for kind in ("hidden", "output", "bias", "gain"):
+        assert unit.layers[kind] == shifted.layers[kind]
+    assert unit.branch == deep.branch and unit.thetas(deep) is None
+    own = Exponents(unit.layers["input"].width.a, unit.layers["input"].width.b)
+    assert own == deep.layers["input"].width  # all but the rate, which is below the largest
+    assert unit.analysis.updates[Kind.INPUT] == HALF and deep.analysis.updates[Kind.INPUT] == 0
+
+
+def published_rate(kind, fan_in, depth):
+    """unit_scaling/optim.py, lr_scale_func_adam: the "fan-in" of an embedding is its width."""
+    scale = {"bias": 1, "gain": 1, "output": 1}.get(kind, fan_in**-HALF)
+    return scale * depth**-HALF if kind in ("hidden", "bias", "gain") else scale
+
+
+def test_rates_of_the_unit_scaled_code():
+    n, depth = Integer(1024), Integer(9)
+    for row in table(parametrisation("u-mup")):
+        if row.kind is not Kind.INPUT:  # its fan-in, the number of inputs, is fixed in the code
+            rate = row.rate.xreplace({WIDTH: n, DEPTH: depth})
+            assert rate == published_rate(str(row.kind), n, depth)
+
+
+@pytest.mark.parametrize("optimizer", ["adam", "sign"])
+def test_the_branch_at_which_every_block_learns(optimizer):
+    """Of branches L^-s with the largest stable rates s = 1 alone (Dey et al. 2025, CompleteP)."""
+    found = {}
+    for s in (HALF, Rational(3, 4), Integer(1), Rational(5, 4), Rational(3, 2)):
+        deep = parametrisation("mup", optimizer, branch=s)
+        found[s] = deep.analysis.depth.regime
+        assert deep.layers["hidden"].depth.c == 1 - s  # table 1: m_L^(alpha - 1)
+    assert [s for s, regime in found.items() if regime is DepthRegime.BLOCKS] == [1]
+    assert {found[HALF], found[Rational(3, 4)]} == {DepthRegime.LINEAR}
+    assert {found[Rational(5, 4)], found[Rational(3, 2)]} == {DepthRegime.UNSTABLE}
 
 
 def test_a_scaled_initialisation_keeps_the_stream_but_not_the_steps():

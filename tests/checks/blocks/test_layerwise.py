@@ -143,6 +143,35 @@ def test_measured_layers(text):
                 assert abs(found.estimate - found.claimed) < bound, layer
 
 
+ATTENTION = "value=1/96, out=1/96, query=1/384, key=1/96, heads=4"  # logits of variance 1/4
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"embedding(96, var=1) >> repeat(prenorm(attention(96, 24, {ATTENTION}, relative=1/4,"
+        " buckets=8, furthest=16)), 2) >> rmsnorm >> targets(96, 16, var=1) >>"
+        f" repeat(prenorm(attention(96, 16, {ATTENTION}, causal=1, relative=1/4))"
+        f" >> prenorm(crossattention(96, 24, {ATTENTION})), 2)",
+        f"embedding(96, var=1) >> shift(1) >> repeat(prenorm(attention(96, 24, {ATTENTION},"
+        " rotary=100, causal=1)), 2)",
+        f"embedding(96, var=1) >> shift(1) >> repeat(prenorm(alibi(96, 24, {ATTENTION})), 2)",
+    ],
+)
+def test_measured_streams_and_positions(text):
+    """Cross attention back to the encoder too; biases by distance are shared, rotations real."""
+    for layer in measure_layers(read_block(text), start(1), networks=8, gradients=True):
+        for found, slack in (
+            (layer.second_moment, 0.03),
+            (layer.branch, 0.08),
+            (layer.logits, 0.08),
+            (None if "alibi" in text else layer.gradient, 0.08),
+        ):
+            if found is not None:
+                bound = ERRORS * found.error + slack * found.claimed
+                assert abs(found.estimate - found.claimed) < bound, layer
+
+
 def test_measured_layers_start_with_an_embedding():
     with pytest.raises(BlockError, match="embedding"):
         measure_layers(read_block("linear(4, 4, var=1/4)"), start(1))

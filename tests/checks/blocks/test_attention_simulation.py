@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from varlaw.checks.blocks import measure
-from varlaw.symbolic.blocks.attention import Attention, overlapping
+from varlaw.symbolic.blocks.attention import Attention
 from varlaw.symbolic.blocks.block import start
 from varlaw.symbolic.blocks.reader import read_block
 from varlaw.symbolic.blocks.state import ONE, BlockError, Gradient
@@ -49,24 +49,6 @@ def test_softmax_forward_and_backward(extra, rho, slack):
         bound = ERRORS * found.error + slack * found.claimed
         assert abs(found.estimate - found.claimed) < bound
         assert abs(found.estimate - 1.6 * found.claimed) > bound
-
-
-@pytest.mark.parametrize(
-    ("variance", "keys", "slack"),
-    [(0.1, 2, 0.001), (0.1, 64, 0.001), (0.5, 16, 0.005), (1, 64, 0.01), (1, 1024, 0.002)],
-)
-@pytest.mark.parametrize("shared", [1, 0.8])
-def test_overlap_of_softmax_weights(variance, keys, slack, shared):
-    rng, most = np.random.default_rng(4), 2_000_000 // keys
-    one, own = rng.standard_normal((2, most, keys)) * variance**0.5
-    first, second = (np.exp(x) for x in (one, shared * one + (1 - shared**2) ** 0.5 * own))
-    sums = (first * second).sum(1) / first.sum(1) / second.sum(1)
-    found, bound = sums.mean(), ERRORS * sums.std() / most**0.5
-    b, a = np.exp(shared * variance), np.exp(variance)
-    assert abs(found - overlapping(b, a, keys)) < bound + slack * found
-    assert overlapping(b, a, 1) == pytest.approx(1)
-    if variance == 1 and keys == 64:
-        assert abs(found - b / (keys - 1 + b)) > bound + 3 * slack * found  # leading order
 
 
 def test_gradients_that_correlate_between_tokens():

@@ -46,7 +46,7 @@ def test_exact_at_finite_width(text, law):
 @pytest.mark.parametrize(("text", "slack"), WIDE)
 def test_wide_limit(text, slack):
     block = read_block(text)
-    for found in measure(block, start(1), seed=2).values():
+    for found in measure(block, start(1), seed=2, most=500).values():
         bound = ERRORS * found.error + slack * found.claimed
         assert abs(found.estimate - found.claimed) < bound
         assert abs(found.estimate - 2 * found.claimed) > bound
@@ -57,7 +57,7 @@ def test_coupled_moments_in_depth():
     head, mlp = "attention(64, 4, value=1/64, out=1/64)", "linear(64, 64, var=1/32) >> relu"
     out = "linear(64, 64, var=1/64)"
     block = read_block(f"repeat(prenorm({head}) >> prenorm({mlp} >> {out}), 3)")
-    measured = measure(block, start(1, "1/10"), seed=5)
+    measured = measure(block, start(1, "1/10"), seed=5, most=500)
     assert set(measured) == {"forward", "product", "backward"}
     for found in measured.values():
         bound = ERRORS * found.error + 0.05 * found.claimed
@@ -67,7 +67,7 @@ def test_coupled_moments_in_depth():
 
 def test_uniform_attention_averages():
     block = read_block("attention(8, 4, value=1/8, out=1/8)")
-    measured = measure(block, start(1, "1/3"), seed=3)
+    measured = measure(block, start(1, "1/3"), seed=3, most=1500)
     assert set(measured) == {"forward", "product", "backward"}
     for found in measured.values():
         assert abs(found.estimate - found.claimed) < ERRORS * found.error
@@ -98,7 +98,7 @@ def test_softmax_attention_with_many_tokens(tokens, rho):
     ],
 )
 def test_products_of_two_inputs(text, slack):
-    found = measure(read_block(text), start(1, "2/5"), seed=5)["product"]
+    found = measure(read_block(text), start(1, "2/5"), seed=5, most=500)["product"]
     bound = ERRORS * found.error + slack * found.claimed
     assert abs(found.estimate - found.claimed) < bound
     assert abs(found.estimate - 1.5 * found.claimed) > bound

@@ -1,0 +1,112 @@
+"""Experiments on what keeps deep stacks near the identity: Admin, LayerScale, stochastic depth."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+from numpy.random import Generator
+from sympy import Integer, sqrt
+
+from varlaw.checks.experiments.branches import CENTRED, last_square
+from varlaw.checks.experiments.forward import multiply
+from varlaw.checks.experiments.moments import Number, exact
+from varlaw.checks.experiments.registry import (
+    ANY,
+    NON_GAUSSIAN,
+    SYMMETRIC,
+    Case,
+    Draws,
+    Trial,
+    experiment,
+)
+from varlaw.checks.experiments.scaled_branches import overlap
+from varlaw.checks.experiments.scaling import SIGNED, from_start, linear_branch
+from varlaw.checks.experiments.stacks import Branch, Stack
+from varlaw.checks.experiments.zero_init import G, difference, probe
+
+HALF = Fraction(1, 2)
+
+
+@experiment(
+    law="admin-identity-path",
+    quantity="weight of x_0",
+    weights=NON_GAUSSIAN,
+    d=4,
+    l=4,
+    s2=Fraction(3, 2),
+)
+def admin_identity_path(case: Case) -> Trial:
+    """(omega x + F)/r = (x + F/omega)/(r/omega), with r^2 = omega^2 + s2."""
+    l, s2 = case["l"], case["s2"]  # noqa: E741
+    squares = [1 + float(s2) * t for t in range(case.size("l"))]
+    branches = [linear_branch(case, s2).scaled(square**-0.5) for square in squares]
+    divisors = [(1 + float(s2) / square) ** 0.5 for square in squares]
+    wrong: dict[str, Number] = {
+        "(1 + s2)^(-l/2), as in Post-Norm": (1 + s2) ** (-l / 2),
+        "(1 + l s2)^-1, its square": 1 / (1 + l * s2),
+        "(1 + (l - 1) s2)^(-1/2), one layer short": 1 / sqrt(1 + (l - 1) * s2),
+        "1, as in Pre-Norm": Integer(1),
+    }
+    return overlap(Stack(branches, CENTRED, divisors=divisors), case.claim(), wrong)
+
+
+@experiment(
+    law="layer-scale-gradient", quantity="E[(dl/dw)^2]", weights=ANY, d=4, n=3, c=Fraction(1, 3)
+)
+def layer_scale_gradient(case: Case) -> Trial:
+    """y = x + c h w by one entry of w, by differences; the laws of weights serve as laws of h."""
+    d, n, c = case.size("d"), case.size("n"), case["c"]
+
+    def draw(rng: Generator, replicates: int) -> Draws:
+        h, p = case.weights.sample(rng, (n, replicates)), probe(rng, (d, replicates))
+        w = case.weights.sample(rng, (n, d, replicates))
+        slope = difference(lambda v: np.sum(p * float(c) * multiply(h, v), axis=0), w, (0, 0))
+        return slope**2
+
+    g = exact(G)
+    spread = float(c**4 * g**2) * (float(case.weights.moment(4)) - 1)
+    wrong: dict[str, Number] = {
+        "0, as at c = 0": 0,
+        "c g q": c * g,
+        "g q, unscaled": g,
+        "c^2 d g q": c**2 * g * d,
+    }
+    return Trial(draw, n + d + n * d, case.claim(g=G, q=1), spread, wrong)
+
+
+def dropped(branch: Branch, keep: float) -> Branch:
+    """The branch over p with the chance p for a whole sample, else 0."""
+
+    def draw(rng: Generator, h: Draws) -> Draws:
+        kept = rng.random(h.shape[1]) < keep
+        return np.asarray(branch.draw(rng, h) * kept / keep)
+
+    return replace(
+        branch,
+        second=branch.second / keep,
+        fourth=branch.fourth / keep**3,
+        numbers=branch.numbers + 1,
+        draw=draw,
+    )
+
+
+@experiment(
+    law="drop-path-stream",
+    quantity="Var(x_L)",
+    weights=SYMMETRIC,
+    most={"p": 1},
+    d=4,
+    L=3,
+    s2=Fraction(3, 2),
+    p=HALF,
+)
+def drop_path_stream(case: Case) -> Trial:
+    L, s2, p = case["L"], case["s2"], case["p"]
+    stack = Stack([dropped(linear_branch(case, s2), float(p))] * case.size("L"), SIGNED)
+    wrong: dict[str, Number] = {
+        "1 + L s2, nothing dropped": 1 + L * s2,
+        "1 + p L s2, not scaled by 1/p": 1 + p * L * s2,
+        "1 + L s2/p^2": 1 + L * s2 / p**2,
+        "L s2/p, without x_0": L * s2 / p,
+    }
+    return last_square(stack, from_start(case, 1), wrong)

@@ -1,0 +1,133 @@
+"""Laws of what keeps deep stacks near the identity: Admin, LayerScale, stochastic depth."""
+
+from sympy import Integer, sqrt
+
+from varlaw.derivations.catalogue import law
+from varlaw.derivations.residual import l, pre_norm_growth, s2, stream, t
+from varlaw.derivations.scaling import NOW, grown
+from varlaw.derivations.zero_init import THROUGH, pulled_back
+from varlaw.symbolic.declarations import (
+    dimensions,
+    indices,
+    positive,
+    random_array,
+    random_variable,
+)
+from varlaw.symbolic.derivation import Derivation, derive
+from varlaw.symbolic.sequences import IndexProduct, named
+from varlaw.symbolic.terms import Expectation, Sum, Variance
+
+n, L = dimensions("n L")
+i, j, k = indices("i j k")
+c, p, q = positive("c p q")
+
+
+@law(
+    name="admin-identity-path",
+    family="residual",
+    title="Admin: Post-Norm with omega_t^2 = 1 + t s2 keeps (1 + l s2)^(-1/2) of x_0, not less",
+    regime="exact recursion: Norm divides by the population root second moment",
+    sources=("liu2020",),
+    rests_on=("pre-norm-growth",),
+    usual=("F independent of x", "x: zero mean"),
+    symbols=(
+        "omega_t: the factor of the residual connection; its square is the variance that x_0 and "
+        "the branches before t add up to",
+        "a_t: what sub-layer t leaves of the weight of x_0",
+    ),
+    note="omega is read off a pass through the network before training starts.",
+    pitfalls=(
+        (
+            "Post-Norm forgets x_0 exponentially, whatever one does",
+            "with Admin's omega it forgets as slowly as Pre-Norm: the factors telescope",
+            "24 unit branches: 25^(-1/2) = 0.2, not 2^(-12) = 0.00024",
+        ),
+    ),
+)
+def admin_identity_path() -> Derivation:
+    x, f = stream()
+    omega = sqrt(pre_norm_growth.derivation.end.subs(l, t))
+    total = omega * x[t] + f[t]
+    one = (
+        derive(named("x", total / sqrt(Expectation(total**2)), t + 1))
+        .by("unfold expand linearity constants uncorrelated identical")
+        .end.expand()
+        .coeff(x[t])
+    )
+    return (
+        derive(IndexProduct(named("a", one, t), t, Integer(0), l - 1)).by("earlier").by("telescope")
+    )
+
+
+@law(
+    name="layer-scale-gradient",
+    family="scaling",
+    title="LayerScale: behind a factor c a branch's weights have c^2 of the squared gradient",
+    regime="at initialisation, exactly at finite width",
+    sources=("touvron2021",),
+    usual=("h: zero mean", "p: zero mean"),
+    symbols=(
+        "c: the start of the factors that scale the channels of a branch, such as 1e-5",
+        "h: the hidden units of the branch, of second moment q",
+        "w: the weights of its last layer",
+        "p: the derivative of the loss by the output y, of second moment g",
+    ),
+    note="The factors themselves have the gradient of zero-gamma. Adam divides the c out again.",
+    pitfalls=(
+        (
+            "LayerScale at 1e-5 is the same as a branch that starts at 0",
+            "nearly for the output, but every weight has a gradient from the first step on",
+            "c = 1e-5: a gradient 1e-5 times as large, not 0",
+        ),
+        (
+            "LayerScale at 1e-5 makes the branch learn 1e-5 times as fast",
+            "under SGD; Adam's steps do not depend on the size of gradients",
+            "Adam's first step is eta at c = 1e-5 as at c = 1",
+        ),
+    ),
+)
+def layer_scale_gradient() -> Derivation:
+    x, h_ = random_array("x"), random_array("h", second_moment=q, independent=False)
+    w = random_array("w", mean=0)
+    y = named("y", x[i] + c * Sum(h_[j] * w[j, i], (j, 1, n)), i)
+    return (
+        derive(Expectation(pulled_back(y, w[j, k]) ** 2))
+        .by(THROUGH)
+        .by("constants collapse identical")
+    )
+
+
+@law(
+    name="drop-path-stream",
+    family="residual",
+    title="Stochastic depth at keep rate p, scaled by 1/p: the stream is v_0 + L s2/p in training",
+    regime="exact, for Pre-Norm branches uncorrelated with the stream; without dropping p = 1",
+    sources=("huang2016",),
+    rests_on=("residual-drop-path",),
+    usual=("F independent of x", "x: zero mean", "F: zero mean"),
+    symbols=(
+        "b: the drop: 1/p with probability p, else 0",
+        "p: the keep rate",
+        "v_t: the variance of the stream after t layers",
+    ),
+    pitfalls=(
+        (
+            "scaled by 1/p, stochastic depth leaves the statistics of the stream alone",
+            "it leaves the mean alone; each branch's variance is 1/p times as large in training",
+            "p = 1/2, 24 unit branches: 49 in training, 25 in use",
+        ),
+        (
+            "with keep rates from 1 down to 1/2 half of the layers are dropped",
+            "a quarter: 1 - l/(2 L) in layer l adds up to (3 L - 1)/4 layers kept",
+            "L = 54: 40.25 layers on average",
+        ),
+    ),
+)
+def drop_path_stream() -> Derivation:
+    x = random_variable("x", variance=NOW)
+    f = random_variable("F", mean=0, variance=s2, uncorrelated_with=[x.array])
+    b = random_variable("b", mean=1, second_moment=1 / p)
+    chain = derive(Variance(x + b * f)).by(
+        "moments expand linearity independence uncorrelated identical"
+    )
+    return grown(chain, L)
