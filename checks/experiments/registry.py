@@ -28,6 +28,7 @@ PACKAGE = "varlaw.checks.experiments"
 ANY = ("normal", "uniform", "skewed")
 SYMMETRIC = ("normal", "uniform", "rademacher")
 NON_GAUSSIAN = ("uniform", "rademacher")  # symmetric ones
+HUGE = 10**100  # beyond this the third powers of parameters are no doubles
 ROUNDING = 1e-9  # a variance bound is this much larger than its exact value
 
 
@@ -196,6 +197,8 @@ def parameter(
     fits = isinstance(number, Rational) and number > 0 and (not whole or number.q == 1)
     if not fits:
         raise ValueError(f"{name} is {kind}, not {value}")
+    if not Rational(1, HUGE) <= number <= HUGE:
+        raise ValueError(f"{name} is between 1e-100 and 1e100 in experiments, not {value}")
     if whole and number < least:
         raise ValueError(f"{name} is at least {least}, not {value}")
     if most is not None and number > most:

@@ -1,8 +1,9 @@
 """All that is known of a repeated block in depth."""
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
-from sympy import Expr, Symbol
+from sympy import Dummy, Expr, Symbol
 
 from varlaw.symbolic.blocks.block import Block, Sequential
 from varlaw.symbolic.blocks.correlation import Phase, correlation_growth, phases
@@ -49,6 +50,8 @@ def depth(repeat: Repeat, state: State) -> Depth:
             going = fate(path)
             forward, points = going.growth, going.points
         forward = going.growth
+        if LAYER in path.step.free_symbols:  # a name of the block's, not the layer
+            forward = replace(forward, asymptotic=None)
         try:
             product = repeat.product(state)
             backward = product.growth
@@ -67,8 +70,8 @@ def depth(repeat: Repeat, state: State) -> Depth:
         points,
         phases(repeat.block),
         correlation,
-        ratio(repeat, state),
-        share(repeat, state),
+        _by_layer(ratio, repeat, state),
+        _by_layer(share, repeat, state),
     )
 
 
@@ -76,6 +79,17 @@ def _fixed(growth: Growth, depth: Expr) -> Growth:
     """The class of growth; not known where its rate depends on the depth itself."""
     rate = growth.rate
     return growth if rate is None or not rate.has(*depth.free_symbols) else UNKNOWN
+
+
+def _by_layer(
+    what: Callable[[Repeat, State, Expr], Expr | None], repeat: Repeat, state: State
+) -> Expr | None:
+    """An expression in the layer `l`; None where the block has another `l` in it."""
+    layer = Dummy("layer", positive=True)
+    found = what(repeat, state, layer)
+    if found is None or LAYER in found.free_symbols - repeat.depth.free_symbols:
+        return None
+    return tidy(found.xreplace({layer: LAYER}))
 
 
 def ratio(repeat: Repeat, state: State, layer: Expr = LAYER) -> Expr | None:

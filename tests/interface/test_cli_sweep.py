@@ -106,6 +106,8 @@ def test_exit_codes(varlaw, monkeypatch, verdict, code):
         (("he", "--set", "q=1"), "the experiments of 'he' have no parameter 'q'; it has m, n"),
         (("relu-square", "--set", "m=1"), "have no parameter 'm'; it has none"),
         (("he", "--set", "m=1/2"), "m is a dimension: a positive integer, not 1/2"),
+        (("he", "--set", "m=1e400"), "m is between 1e-100 and 1e100 in experiments, not 1"),
+        (("relu-std", "--set", "v=1e-400"), "v is between 1e-100 and 1e100 in experiments"),
         (("he", "--set", "m=1:20000:+1"), "m: '1:20000:+1' has more than 10000 values"),
         (("he", "--set", "m=2", "--plot", "a.gif"), "a picture is a .png, .svg or .pdf file"),
         (("he", "--set", "m=2", "-o", "no/such/a.csv"), "there is no such folder"),

@@ -5,6 +5,7 @@ from sympy import Rational, Symbol, simplify
 
 from varlaw.derivations.catalogue import find
 from varlaw.symbolic.blocks.block import Block, start
+from varlaw.symbolic.blocks.depth import depth
 from varlaw.symbolic.blocks.reader import read_block
 from varlaw.symbolic.blocks.repeat import Repeat
 from varlaw.symbolic.blocks.roots import fixed_points
@@ -168,3 +169,12 @@ def test_no_variance_keeps_a_residual_sum():
 def test_refused_in_depth(text, message):
     with pytest.raises(BlockError, match=message):
         read_block(text).forward(start("q0", "r0"))
+
+
+def test_a_name_l_of_the_blocks_own_is_no_layer():
+    """With the variance v, v/(l v + q0) of the stream is what layer l added."""
+    for name, share in (("v", "v/(l*v + q0)"), ("l", None)):
+        block = read_block(f"repeat(prenorm(linear(d, d, var={name}/d)), L)")
+        found = depth(block, start(q0))
+        assert (found.ratio is None) == (share is None)
+        assert found.share == (None if share is None else read(share))
