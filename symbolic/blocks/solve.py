@@ -14,7 +14,10 @@ from varlaw.symbolic.blocks.iteration import Iterated, IteratedProduct
 from varlaw.symbolic.blocks.repeat import Repeat
 from varlaw.symbolic.blocks.roots import OCTAVES, roots
 from varlaw.symbolic.blocks.state import ONE, ZERO, BlockError, Gradient, State, tidy
+from varlaw.symbolic.clock import OutOfTime, clock
 from varlaw.symbolic.language_text import typed
+
+SECONDS = 1.0  # for a numerator: a longer one has no root in closed form
 
 
 def forward_ratio(block: Block, state: State | None = None) -> Expr:
@@ -98,8 +101,9 @@ def solve(
     if v not in excess.free_symbols:
         raise BlockError(f"{ratio} {typed(tidy(excess + 1))} does not depend on {name}")
     try:
-        polynomial = Poly(together(excess).as_numer_denom()[0], v)
-    except PolynomialError:
+        with clock(SECONDS):
+            polynomial = Poly(together(excess).as_numer_denom()[0], v)
+    except (PolynomialError, OutOfTime):
         return _numeric(excess, v, ratio)
     found = _roots(polynomial)
     if found is None:
