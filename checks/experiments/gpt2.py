@@ -33,7 +33,7 @@ def gpt2_embeddings(case: Case) -> Trial:
         "0.02 as a variance": 0.02,
     }
     told = {name: exact_of(number - u) for name, number in wrong.items()}
-    return Trial(draw, 2 * width, case.claim() - exact_of(u), spread, told)
+    return Trial(draw, 2 * width, case.claim() - exact_of(u), spread, told, scale=p)
 
 
 def gpt2_kinds(weights: Drawn, width: int, hidden: int) -> list[Branch]:
