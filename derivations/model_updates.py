@@ -193,7 +193,7 @@ def sub_ln_kernel() -> Derivation:
     sources=("wang2022magneto",),
     rests_on=("sub-ln-kernel",),
     symbols=(
-        "k: gamma^2 times the sum of squared derivatives of the output by the weights of branches",
+        "c: gamma^2 times the sum of squared derivatives of the output by the weights of branches",
         "gamma: the std of the weights that make values, outputs and feed-forward layers",
         "N: the number of blocks of an encoder or of a decoder alone, of two branches each",
     ),
@@ -212,7 +212,7 @@ def sub_ln_kernel() -> Derivation:
     ),
 )
 def sub_ln() -> Derivation:
-    branches = named("k", sub_ln_kernel.derivation.end.subs(L, 2 * N) - START)
+    branches = named("c", sub_ln_kernel.derivation.end.subs(L, 2 * N) - START)
     return (
         derive(branches / gamma**2)
         .by("earlier")

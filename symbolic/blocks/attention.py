@@ -1,13 +1,13 @@
 """Self-attention at initialisation: heads, causal masks, QK-norm; forward and backward."""
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from sympy import Expr, Integer, exp, sqrt
 
 from varlaw.symbolic.blocks.block import Block, flag, quantity, size
 from varlaw.symbolic.blocks.linear import check_width
-from varlaw.symbolic.blocks.overlaps import Logits, Overlap, at_position, causal, of_all
-from varlaw.symbolic.blocks.positions import Means, Positions, located, means
+from varlaw.symbolic.blocks.overlaps import Logits, Means, Overlap, at_position, causal, of_all
 from varlaw.symbolic.blocks.state import (
     ONE,
     ZERO,
@@ -21,6 +21,9 @@ from varlaw.symbolic.blocks.state import (
 )
 from varlaw.symbolic.language import Text
 from varlaw.symbolic.language_text import typed
+
+if TYPE_CHECKING:
+    from varlaw.symbolic.blocks.positions import Positions
 
 
 @dataclass(frozen=True, init=False)
@@ -144,13 +147,15 @@ class Attention(Block):
         return self.rotary != 0 or self.relative != 0
 
     @property
-    def places(self) -> Positions | None:
+    def places(self) -> "Positions | None":
         """Where the tokens stand; None where logits do not depend on it.
 
         Raises BlockError where a size or a base has no value.
         """
         if not self.placed:
             return None
+        from varlaw.symbolic.blocks.positions import located  # NumPy loads with it
+
         return located(
             self.tokens,
             causal=self.causal == 1,
@@ -261,7 +266,11 @@ class Attention(Block):
 
     @property
     def _means(self) -> Means:
-        return Means() if self.places is None else means(self.places)
+        if (places := self.places) is None:
+            return Means()
+        from varlaw.symbolic.blocks.positions import means
+
+        return means(places)
 
     def _used(self) -> list[Approximation]:
         soft = [] if self.uniform else [Approximation.WIDE, Approximation.TOKENS]

@@ -1,6 +1,7 @@
 """All that is known of a repeated block in depth."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from sympy import Dummy, Expr, Symbol
@@ -10,11 +11,12 @@ from varlaw.symbolic.blocks.correlation import Phase, correlation_growth, phases
 from varlaw.symbolic.blocks.coupled_growth import coupled_gradient
 from varlaw.symbolic.blocks.enclosed import Enclosable
 from varlaw.symbolic.blocks.growth import UNKNOWN, Fate, fate, gradient_fate
-from varlaw.symbolic.blocks.recurrence import Growth
+from varlaw.symbolic.blocks.recurrence import Growth, Recurrence
 from varlaw.symbolic.blocks.repeat import Repeat
 from varlaw.symbolic.blocks.residual import Residual
 from varlaw.symbolic.blocks.roots import FixedPoints
 from varlaw.symbolic.blocks.state import ONE, BlockError, Gradient, State, tidy
+from varlaw.symbolic.blocks.whole import backward_growth, forward_growth
 
 LAYER = Symbol("l", positive=True)
 
@@ -64,6 +66,8 @@ def depth(repeat: Repeat, state: State) -> Depth:
         forward = coupled
     if not backward.kind:
         backward = coupled_gradient(repeat, state, forward, correlation)
+    if path is not None and path.step.has(*repeat.depth.free_symbols):
+        forward, backward = _of_the_whole(repeat, state, path)
     return Depth(
         _fixed(forward, repeat.depth),
         _fixed(backward, repeat.depth),
@@ -73,6 +77,16 @@ def depth(repeat: Repeat, state: State) -> Depth:
         _by_layer(ratio, repeat, state),
         _by_layer(share, repeat, state),
     )
+
+
+def _of_the_whole(repeat: Repeat, state: State, path: Recurrence) -> tuple[Growth, Growth]:
+    """The growth forward and backward with the depth that the layers depend on."""
+    if not isinstance(repeat.depth, Symbol):
+        return UNKNOWN, UNKNOWN
+    forward, backward = forward_growth(path, repeat.depth), UNKNOWN
+    with suppress(BlockError):
+        backward = backward_growth(repeat.product(state), repeat.depth)
+    return forward, backward
 
 
 def _fixed(growth: Growth, depth: Expr) -> Growth:

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from sympy import Expr, Float, Integer
 
 from varlaw.symbolic.blocks.block import Block, Sequential, quantity, size
-from varlaw.symbolic.blocks.gates import LARGEST, squared_gates
 from varlaw.symbolic.blocks.state import ONE, Approximation, BlockError, Gradient, State, tidy
 from varlaw.symbolic.blocks.walk import Site, inside, place, scaled
 from varlaw.symbolic.language import Text
 
 DIGITS = 8  # of a sum of squared gates
+LARGEST = 36  # variance of the logits of gates
 
 
 @dataclass(frozen=True, init=False)
@@ -57,6 +57,8 @@ class Experts(Block):
             raise BlockError("the gates of several experts need numbers, or top=1, or router=0")
         if float(variance) > LARGEST:
             raise BlockError(f"gates are covered for logits of a variance up to {LARGEST}")
+        from varlaw.symbolic.blocks.gates import squared_gates  # NumPy loads with it
+
         return Float(squared_gates(float(variance), int(self.experts), int(self.top)), DIGITS)
 
     def forward(self, state: State) -> State:

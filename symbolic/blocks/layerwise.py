@@ -12,7 +12,12 @@ from typing import TypeVar
 import numpy as np
 from sympy import Expr
 
-from varlaw.symbolic.blocks import token_attention, token_cross
+from varlaw.symbolic.blocks import (  # noqa: F401 - they register what they follow
+    token_alibi,
+    token_attention,
+    token_cross,
+    token_vision,
+)
 from varlaw.symbolic.blocks.attention import Attention
 from varlaw.symbolic.blocks.block import Block, Sequential
 from varlaw.symbolic.blocks.convolution import Conv

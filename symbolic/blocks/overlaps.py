@@ -37,6 +37,19 @@ class Overlap(NamedTuple):
     centred: Expr
 
 
+class Means(NamedTuple):
+    """Means over queries (`one`) and pairs of them (`two`), where logits depend on distances.
+
+    Keys correlate alike: `kept` of a product with one, `one` and `two` with two, and what biases add.
+    """
+
+    kept: Expr = ONE
+    one: Expr = ONE
+    two: Expr = ONE
+    bias_one: Expr = ZERO
+    bias_two: Expr = ZERO
+
+
 def of_all(one: Expr, two: Expr, n: Expr) -> Overlap:
     """Over n tokens, for e^v of one query and e^c of two, logits of one key beyond those of two."""
     single, both = (tidy(grown / (n - 1 + grown)) for grown in (one, two))

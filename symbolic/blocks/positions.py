@@ -10,12 +10,12 @@ share them in logarithmic buckets (Raffel et al. 2020, section 2.1).
 
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import NamedTuple
 
 import numpy as np
 from sympy import Expr, Float
 
-from varlaw.symbolic.blocks.state import ONE, ZERO, BlockError
+from varlaw.symbolic.blocks.overlaps import Means
+from varlaw.symbolic.blocks.state import BlockError
 from varlaw.symbolic.gaussian.arrays import Array
 
 DIGITS = 15
@@ -154,19 +154,6 @@ def located(
     return Positions(
         int(tokens), causal, float(base), pairs, float(variance), int(buckets), int(furthest)
     )
-
-
-class Means(NamedTuple):
-    """Means over queries (`one`) and pairs of them (`two`) for keys that correlate alike.
-
-    `kept` of a product with one key, `one` and `two` with two keys, and what biases add.
-    """
-
-    kept: Expr = ONE
-    one: Expr = ONE
-    two: Expr = ONE
-    bias_one: Expr = ZERO
-    bias_two: Expr = ZERO
 
 
 @lru_cache(maxsize=64)

@@ -20,7 +20,8 @@ class Growth:
     """How a value goes with depth.
 
     `kind` is "constant", "linear" (rate: what is added per layer), "exponential" (rate: the factor
-    per layer, a decay below 1), "bounded" (rate: what the distance to `limit` is multiplied by),
+    per layer, a decay below 1), "bounded" (rate: what the distance to `limit` is multiplied by in
+    each layer; None where layers depend on the number of all of them),
     "polynomial" and, for the power 1/2, "sqrt" (rate: the power of the number l of layers;
     `asymptotic` is what it comes near to, such as 1/(2*l)), "subexponential" (rate: the power of l
     in the exponent; the logarithm comes near to that of `asymptotic`) or "" where it is not known.
@@ -47,7 +48,8 @@ class Growth:
             case "subexponential":
                 like = f"log like that of {typed(self.asymptotic)}"
                 return f"subexponential, of power {typed(self.rate)} in the exponent, {like}"
-        return f"bounded, tends to {typed(self.limit)}, distance times {typed(self.rate)} per layer"
+        apart = "" if self.rate is None else f", distance times {typed(self.rate)} per layer"
+        return f"bounded, tends to {typed(self.limit)}{apart}"
 
 
 @dataclass(frozen=True)
@@ -152,9 +154,9 @@ class Product:
         if self.telescopes:
             end = self.path.after(count)
             return None if end is None else tidy(end / self.path.first)
-        if self._shifts is None:
+        if self.shifts is None:
             return None
-        scale, above, below = self._shifts
+        scale, above, below = self.shifts
         whole = scale**count
         if len(above) == len(below) == 1:
             apart = tidy(above[0] - below[0])
@@ -177,15 +179,15 @@ class Product:
                 return Growth("linear", tidy(found.rate / first))
             limit = None if found.limit is None else tidy(found.limit / first)
             return Growth(found.kind, found.rate, limit)
-        if self._shifts is None:
+        if self.shifts is None:
             return Growth("")
-        scale, above, below = self._shifts
+        scale, above, below = self.shifts
         if scale != 1:
             return Growth("exponential", scale)
         return Growth("polynomial", tidy(sum(above, ZERO) - sum(below, ZERO)))
 
     @property
-    def _shifts(self) -> tuple[Expr, list[Expr], list[Expr]] | None:
+    def shifts(self) -> tuple[Expr, list[Expr], list[Expr]] | None:
         """scale (t + a)/(t + b) as (scale, [a], [b]), for a value that grows by steps of one size.
 
         None where the factor is no quotient of linear functions, or the value grows otherwise.

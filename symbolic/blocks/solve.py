@@ -13,7 +13,8 @@ from varlaw.symbolic.blocks.growth import decimal
 from varlaw.symbolic.blocks.iteration import Iterated, IteratedProduct
 from varlaw.symbolic.blocks.repeat import Repeat
 from varlaw.symbolic.blocks.roots import OCTAVES, roots
-from varlaw.symbolic.blocks.state import ONE, ZERO, BlockError, Gradient, State, tidy
+from varlaw.symbolic.blocks.state import ONE, BlockError, Gradient, State, tidy
+from varlaw.symbolic.blocks.whole import powers
 from varlaw.symbolic.clock import OutOfTime, clock
 from varlaw.symbolic.language_text import typed
 
@@ -211,17 +212,19 @@ def bounded_from(
         changes = [block.product(entering).factor - 1]
     a, depth = Symbol(name, positive=True), block.depth
     bounds = []
-    for term in (t for change in changes for t in change.expand().as_ordered_terms()):
-        rest, power = term.as_independent(depth, as_Add=False)
-        if rest == 0:
-            continue
-        base, exponent = (depth, ZERO) if power == 1 else power.as_base_exp()
-        if base != depth or not rest.is_positive:
-            raise BlockError(f"{typed(term)} is no positive multiple of a power of {depth}")
-        slope = exponent.diff(a)
-        if slope.free_symbols or not slope.is_negative:
-            raise BlockError(f"no exponent {name} keeps the {keep} ratio bounded in {depth}")
-        bounds.append(tidy((-1 - exponent.subs(a, 0)) / slope))
+    for change in changes:
+        terms = powers(change, depth)
+        if terms is None or not all(c.is_positive for c, _ in terms):
+            raise BlockError(f"{typed(change)} is no positive sum of powers of {depth}")
+        bounds += [_least_exponent(p, a, name, keep) for _, p in terms]
     if not bounds:
         raise BlockError(f"the {keep} ratio does not depend on {name}")
     return max(bounds)
+
+
+def _least_exponent(power: Expr, a: Symbol, name: str, keep: str) -> Expr:
+    """The least a with which a power of L falls as 1/L does."""
+    slope = power.diff(a)
+    if slope.free_symbols or not slope.is_negative:
+        raise BlockError(f"no exponent {name} keeps the {keep} ratio bounded in the depth")
+    return tidy((-1 - power.subs(a, 0)) / slope)

@@ -1,15 +1,12 @@
 """What vision transformers begin and end with: patches, a class token, positions."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-import numpy as np
 from sympy import Expr, Integer
 
 from varlaw.symbolic.blocks.block import Block, quantity, size
 from varlaw.symbolic.blocks.linear import Linear
 from varlaw.symbolic.blocks.state import ZERO, Approximation, BlockError, Gradient, State, tidy
-from varlaw.symbolic.blocks.tokens import Tokens, back, follow, value
-from varlaw.symbolic.gaussian.arrays import Array
 from varlaw.symbolic.language import Text
 from varlaw.symbolic.language_text import typed
 
@@ -106,37 +103,3 @@ class FirstToken(Block):
     def backward(self, gradient: Gradient, state: State) -> Gradient:
         shared = tidy(gradient.second_moment / self.tokens)
         return gradient.become(Approximation.POSITIONS, second_moment=shared, product=ZERO)
-
-
-@follow.register
-def _(block: ClassToken, tokens: Tokens) -> Tokens:
-    products = np.pad(tokens.products, (1, 0))
-    products[0, 0] = value(block.var)
-    return replace(tokens, products=products, means=np.pad(tokens.means, (1, 0)))
-
-
-@back.register
-def _(block: ClassToken, gradient: Array, tokens: Tokens) -> Array:
-    return gradient[1:, 1:]
-
-
-@follow.register
-def _(block: Places, tokens: Tokens) -> Tokens:
-    return replace(tokens, products=tokens.products + value(block.var) * np.eye(len(tokens.means)))
-
-
-@back.register
-def _(block: Places, gradient: Array, tokens: Tokens) -> Array:
-    return gradient
-
-
-@follow.register
-def _(block: FirstToken, tokens: Tokens) -> Tokens:
-    return replace(tokens, products=tokens.products[:1, :1], means=tokens.means[:1])
-
-
-@back.register
-def _(block: FirstToken, gradient: Array, tokens: Tokens) -> Array:
-    found = np.zeros_like(tokens.products)
-    found[:1, :1] = gradient
-    return found

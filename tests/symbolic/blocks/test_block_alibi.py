@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from varlaw.symbolic.blocks.alibi import Near, slopes
 from varlaw.symbolic.blocks.block import start
 from varlaw.symbolic.blocks.layerwise import layers
 from varlaw.symbolic.blocks.reader import read_block
 from varlaw.symbolic.blocks.state import BlockError
+from varlaw.symbolic.blocks.token_alibi import Near, slopes
 from varlaw.symbolic.blocks.tokens import Tokens, alike, follow
 from varlaw.symbolic.blocks.written import written
 
