@@ -138,6 +138,8 @@ def attempt(task: Task, journal: Journal | None = None) -> Measurement:
         if depth > DEEPEST:
             raise ValueError(f"experiments have at most {DEEPEST} layers, not {depth}")
         return measure(task, journal=journal)
+    except OverflowError:
+        told = "its numbers go out of the range of double precision"
     except (ValueError, TypeError, ArithmeticError, MemoryError, RecursionError) as error:
         told = " ".join(str(error).split()) or "out of memory"
     return without(task, told)

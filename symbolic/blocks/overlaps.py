@@ -40,7 +40,7 @@ class Overlap(NamedTuple):
 class Means(NamedTuple):
     """Means over queries (`one`) and pairs of them (`two`), where logits depend on distances.
 
-    Keys correlate alike: `kept` of a product with one, `one` and `two` with two, and what biases add.
+    Keys correlate alike: `kept` of a product with one, `one` and `two` with two, and added biases.
     """
 
     kept: Expr = ONE

@@ -68,7 +68,7 @@ def test_a_keep_rate_lies_between_0_and_1(value: str) -> None:
     ("law", "overrides", "why"),
     [
         ("pre-norm-growth", {"l": 10**6}, "at most 1000 layers, not 1000000"),
-        ("post-norm-decay", {"s2": "1e100"}, "not a usable number"),
+        ("linear-fourth", {"s2": "1e100"}, "out of the range of double precision"),
         ("lecun", {"m": 10**12}, "over the budget"),
     ],
 )

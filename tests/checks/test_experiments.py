@@ -132,6 +132,7 @@ ZERO = {  # no factor changes a claim of 0, nor an exponent of 0
     "zero-gamma-before",
     "zero-last-layer-before",
 }
+DRIFT = {"depth-he-drift"}  # its unit is larger than what it says
 LOOSE = {"loss-he-head", "loss-one-nat"}  # bounded by way of the mean of e^z
 FAMILY = {name: entry.family for name, entry in catalogue.entries().items()}
 ONE_OF_A_FAMILY = list({(FAMILY[t.law], t.weights): t for t in TASKS}.values())
@@ -178,12 +179,14 @@ def test_laws_are_verified_and_its_neighbours_are_refuted(planned: Task) -> None
 
 @pytest.mark.parametrize("name", sorted({e.law for e in experiments()} - ZERO))
 def test_a_factor_of_five_percent_is_refuted(name: str) -> None:
-    fine = {"tolerance": 0.01} if name == "depth-he-drift" else {}  # its unit is larger than it
+    fine = {"tolerance": 0.01} if name in DRIFT else {}
     found = measure(task(name, budget=1 << 32, **fine), Tampered(name, Rational(21, 20)))
     assert found.verdict is Verdict.REFUTED, found
 
 
-@pytest.mark.parametrize("name", Random(3).sample(sorted(set(catalogue.entries()) - ZERO), 10))
+@pytest.mark.parametrize(
+    "name", Random(3).sample(sorted(set(catalogue.entries()) - ZERO - DRIFT), 10)
+)
 def test_three_percent_are_refuted_at_the_default_tolerance(name: str) -> None:
     for planned in plan([name], Settings()):
         found = measure(planned, Tampered(name, Rational(103, 100)))
