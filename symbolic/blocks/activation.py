@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
 
-from flint import arb
-from sympy import Dummy, Expr, Float, Integer, Lambda, Symbol, oo
+from flint import arb, ctx
+from sympy import Dummy, Expr, Float, Integer, Lambda, Mul, Rational, Symbol, oo
 
 from varlaw.symbolic.blocks.block import Block
 from varlaw.symbolic.blocks.enclosed import Balls, Enclosable, enclosure, gaussian_mean
@@ -21,6 +21,7 @@ from varlaw.symbolic.blocks.state import (
     tidy,
 )
 from varlaw.symbolic.gains.slopes import is_odd, jumps_of, slope_of
+from varlaw.symbolic.gaussian.balls import NoEnclosure, ball
 from varlaw.symbolic.gaussian.bivariate import kernel
 from varlaw.symbolic.gaussian.enclosure import joined
 from varlaw.symbolic.gaussian.functions import NoMoment, function_of
@@ -32,6 +33,7 @@ from varlaw.symbolic.language_text import typed
 
 U, V = Dummy("u", real=True), Dummy("v", positive=True)  # no name in a state clashes with them
 MOST_OPERATIONS = 1000
+SOMEWHERE = Rational(577, 1000)  # no kink or jump of a function that people write
 RHO = Dummy("rho", real=True)
 SIGN = Regime({Approximation.SYMMETRIC})
 
@@ -128,6 +130,23 @@ class Activation(Block):
         return tidy(found.subs(values, simultaneous=True))
 
 
+def _is_square(f: Expr) -> bool:
+    """Whether a real function is one of even powers, which is never negative."""
+    return all(part.is_Pow and part.exp.is_even for part in Mul.make_args(f))
+
+
+@lru_cache(maxsize=256)
+def _counts(square: Lambda) -> bool:
+    """Whether a function that is not negative is proved not to be 0 somewhere."""
+    (x,) = square.variables
+    try:
+        (there,) = (p for p in pieces_of(square.expr, x) if p.lower < SOMEWHERE < p.upper)
+        with ctx.workprec(53):
+            return bool(enclosure(there.expression, {x: ball(SOMEWHERE)}) > 0)
+    except (NoEnclosure, NotClosed, ValueError):
+        return False
+
+
 class GaussianMean(Enclosable):
     """E[f(x)] for x ~ N(mean, variance), where no closed form is known; evalf proves its digits."""
 
@@ -150,8 +169,13 @@ class GaussianMean(Enclosable):
         return moment(f, mean, variance, variable=x.name)
 
     def _eval_is_nonnegative(self) -> bool | None:
-        f = self.args[0].expr
-        return True if f.is_Pow and f.exp == 2 else None
+        return True if _is_square(self.args[0].expr) else None
+
+    def _eval_is_positive(self) -> bool | None:
+        """A square that is not 0 at one point is not 0 around it."""
+        law, _, variance = self.args
+        square = _is_square(law.expr)
+        return True if square and variance.is_positive and _counts(law) else None
 
     def fdiff(self, argindex: int = 1) -> Expr:
         """By Stein's lemma, d/dv E[f] = E[f ((x - m)^2/v - 1)]/(2 v), and d/dm = E[f (x - m)]/v.

@@ -9,7 +9,7 @@ where (e^0 - 1)/0 stands for 1. If A - 1 falls slower than 1/L, A^L is subexpone
 
 from collections.abc import Sequence
 
-from sympy import Expr, Rational, Symbol, exp
+from sympy import Expr, Symbol, exp
 
 from varlaw.symbolic.blocks.recurrence import Growth, Product, Recurrence
 from varlaw.symbolic.blocks.state import ONE, ZERO, tidy
@@ -52,8 +52,7 @@ def forward_growth(path: Recurrence, depth: Symbol) -> Growth:
     rate, whole = p + 1, tidy(mean * b)
     if rate == 1:
         return Growth("linear", whole)
-    kind = "sqrt" if rate == Rational(1, 2) else "polynomial"
-    return Growth(kind, rate, asymptotic=whole * depth**rate)
+    return _power(rate, whole * depth**rate)
 
 
 def backward_growth(product: Product, depth: Symbol) -> Growth:
@@ -63,8 +62,7 @@ def backward_growth(product: Product, depth: Symbol) -> Growth:
         alone = Recurrence(product.factor * path.variable, path.variable, ONE)
         return forward_growth(alone, depth)
     if product.telescopes:
-        shares = Recurrence(path.step, path.variable, path.first)
-        found = forward_growth(shares, depth)
+        found = forward_growth(path, depth)
         over = [
             None if part is None else tidy(part / path.first)
             for part in (found.limit, found.asymptotic)
@@ -74,11 +72,24 @@ def backward_growth(product: Product, depth: Symbol) -> Growth:
     if product.shifts is None:
         return UNKNOWN
     scale, above, below = product.shifts
-    slopes = {tidy(shift.diff(depth)) for shift in (*above, *below)}
-    if scale != 1 or len(slopes) != 1 or not (slope := slopes.pop()).is_positive:
-        return UNKNOWN
+    leading = {_leading(shift, depth) for shift in (*above, *below)}
     power = tidy(sum(above, ZERO) - sum(below, ZERO))
-    return Growth("bounded", limit=((1 + slope) / slope) ** power)
+    if scale != 1 or len(leading) != 1 or power.has(depth):
+        return UNKNOWN
+    if (first := leading.pop()) is None or not first[0].is_positive or not first[1].is_positive:
+        return UNKNOWN
+    return _of_quotients(*first, power, depth)
+
+
+def _of_quotients(c: Expr, p: Expr, power: Expr, depth: Symbol) -> Growth:
+    """((c L^p + L)/(c L^p))^power."""
+    if p >= 1:
+        return Growth("bounded", limit=((1 + c) / c) ** power if p == 1 else ONE)
+    return _power((1 - p) * power, (depth ** (1 - p) / c) ** power)
+
+
+def _power(rate: Expr, asymptotic: Expr) -> Growth:
+    return Growth("sqrt" if rate == ONE / 2 else "polynomial", rate, asymptotic=asymptotic)
 
 
 def _leading(change: Expr, depth: Symbol) -> tuple[Expr, Expr] | None:
