@@ -74,12 +74,14 @@ def test_phase_and_exponent(varlaw):
     assert "bounded in depth, forward: a >= 1/2" in varlaw("explore", scaled, "--solve", "a").out
 
 
-def test_no_class_of_growth_where_the_rate_depends_on_the_depth(varlaw):
-    """(1 + 1/L)^L is bounded, though each layer has a factor above 1."""
+def test_growth_of_the_whole_where_layers_depend_on_the_depth(varlaw):
+    """(1 + 1/L)^L tends to e, though each layer has a factor above 1."""
     found = answer(varlaw, "repeat(residual(linear(d, d, var=1/d), 1, 1/sqrt(L)), L)")
     for side in ("forward", "backward"):
-        assert found[side]["growth"] is None
+        assert (found[side]["growth"], found[side]["rate"]) == ("bounded", None)
     assert found["forward"]["second_moment"] == "q0*(1 + 1/L)^L"
+    assert found["forward"]["limit"] == "exp(1)*q0"
+    assert found["backward"]["limit"] == "exp(1)"
 
 
 def test_measured(varlaw):
