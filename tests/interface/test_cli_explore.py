@@ -80,8 +80,8 @@ def test_growth_of_the_whole_where_layers_depend_on_the_depth(varlaw):
     for side in ("forward", "backward"):
         assert (found[side]["growth"], found[side]["rate"]) == ("bounded", None)
     assert found["forward"]["second_moment"] == "q0*(1 + 1/L)^L"
-    assert found["forward"]["limit"] == "exp(1)*q0"
-    assert found["backward"]["limit"] == "exp(1)"
+    assert found["forward"]["limit"] == "e*q0"
+    assert found["backward"]["limit"] == "e"
 
 
 def test_measured(varlaw):
