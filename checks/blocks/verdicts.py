@@ -77,8 +77,9 @@ class _Quantity:
     def look(self) -> None:
         try:
             self.interval = self.sequence.interval()
-        except NoInterval:
-            return
+        except NoInterval:  # all are equal, as a norm at the end makes them
+            mean = self.sequence.estimate
+            self.interval = Interval(mean, mean, self.sequence.kind, self.sequence.count)
         inner, outer = self.margin, self.margin + self.allowance
         if place(self.interval, self.claimed - inner, self.claimed + inner) is Verdict.VERIFIED:
             self.verdict = Verdict.VERIFIED
