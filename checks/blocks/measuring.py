@@ -14,7 +14,7 @@ from varlaw.checks.blocks.seen import Seen, cost
 from varlaw.symbolic.blocks.attention import Attention
 from varlaw.symbolic.blocks.block import Block, Sequential
 from varlaw.symbolic.blocks.convolution import Conv, ConvTransposed
-from varlaw.symbolic.blocks.cross import Targets
+from varlaw.symbolic.blocks.cross import CrossAttention, Targets
 from varlaw.symbolic.blocks.experts import Experts
 from varlaw.symbolic.blocks.linear import Embedding, Linear
 from varlaw.symbolic.blocks.norm import BatchNorm
@@ -194,6 +194,8 @@ def _sizes(block: Block) -> tuple[int, int, tuple[int, ...]]:
     every = list(takewhile(lambda part: not isinstance(part, Targets), parts(block)))
     patches = {whole(part.tokens) for part in every if isinstance(part, Patches)}
     tokens = patches or {whole(part.tokens) for part in every if isinstance(part, Attention)}
+    if len(every) < len(list(parts(block))):  # what cross attention reads
+        tokens |= {whole(p.tokens) for p in parts(block) if isinstance(p, CrossAttention)}
     places = next((_places(part) for part in every if isinstance(part, Conv)), ())
     if places and tokens:
         raise BlockError("a simulation of images has no attention")

@@ -116,6 +116,14 @@ def test_samples_of_images_and_what_needs_no_input(text, rho):
     assert judged["product"].verdict == "verified"
 
 
+def test_what_cross_attention_reads_has_its_number_of_tokens():
+    """Uniform weights on 20 tokens have products of 1/20."""
+    cross = "crossattention(32, 20, value=1/32, out=1/32)"
+    block = read_block(f"linear(32, 32, var=1/32) >> targets(32, 3, var=1) >> {cross}")
+    judged = verdicts(block, start(1, 0), seed=1, tolerance=0.2)["forward"]
+    assert (str(judged.verdict), judged.claimed) == ("verified", 1 / 20)
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
