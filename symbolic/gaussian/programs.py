@@ -276,5 +276,6 @@ def _times(p: Coefficients, q: Coefficients) -> Coefficients:
     result = [Integer(0)] * (len(p) + len(q) - 1)
     for i, a in enumerate(p):
         for j, b in enumerate(q):
-            result[i + j] += a * b
+            if a != 0 and b != 0:
+                result[i + j] += a * b
     return tuple(result)
