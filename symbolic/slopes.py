@@ -20,6 +20,11 @@ def slope(f: Expr, x: Symbol, order: int = 1) -> Expr:
     return f
 
 
+def is_affine(f: Expr, x: Symbol) -> bool:
+    """Whether f is a + b x, b being possibly 0."""
+    return x not in _slope(f, x).free_symbols
+
+
 def raised(base: Expr, exponent: Expr) -> Expr:
     """A power; SymPy would ask each term of a sum whether it is infinite, which takes it long."""
     if base.is_number or not exponent.is_Integer or exponent in (0, 1):
@@ -84,4 +89,4 @@ def _slope(f: Expr, x: Symbol) -> Expr:
 def _divides(part: Expr, x: Symbol) -> bool:
     """Whether it is a whole power of an affine function in the denominator."""
     whole = part.is_Pow and part.exp.is_Integer and part.exp < 0 and part.base.is_Add
-    return whole and x not in _slope(part.base, x).free_symbols
+    return whole and is_affine(part.base, x)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from sympy import Dummy, Expr, Integer, Symbol, erf, erfc
@@ -42,7 +42,7 @@ class Moment:
     note: str = ""
     written: str = ""
 
-    @property
+    @cached_property
     def symbolic(self) -> bool:
         """Whether the moment depends on parameters, so that it has no digits."""
         parts = (self.function, self.mean, self.variance, self.given or Integer(1))
@@ -69,7 +69,7 @@ class Moment:
         except (NoEnclosure, NotClosed) as error:
             raise NoMoment(f"no digits could be proved: {error}") from error
 
-    @property
+    @cached_property
     def _kinked(self) -> bool:
         parts = (self.function, self.given or Integer(1))
         return any(len(parts_of(node)) > 1 for part in parts for node in part.atoms(*KINKED))
@@ -143,9 +143,7 @@ def moment(
         found = Moment(f, x, m, v, condition, None, "enclosure", *said)
         if found.symbolic:
             raise NoMoment(f"{error}; digits need values for the parameters") from None
-        found.digits(
-            DIGITS if found._kinked else PROMPT
-        )  # a moment that does not exist is refused at once
+        found.digits(DIGITS if found._kinked else PROMPT)  # what does not exist is refused at once
         return found
     method = "value at the mean" if v.is_zero else "closed form"
     return Moment(f, x, m, v, condition, exact, method, *said)

@@ -31,7 +31,7 @@ MANY_BITS = 600  # from where on a strip is looked for even if it must be verifi
 WIDEST = 2  # of the boxes to begin with
 DEEPEST = 14
 SLACK = 10  # bits that the error may be larger than aimed at
-LOOSE = 500  # a bound may be so much above a value: its logarithm counts, next to dozens
+LOOSE = 100  # a bound may be so much above a value: its logarithm counts, next to dozens
 
 
 class NotSuited(Exception):
