@@ -19,12 +19,13 @@ from sympy.series.gruntz import gruntz
 
 from varlaw.checks.claims.compare import Finding, Number, against_literal
 from varlaw.checks.claims.context import Context
+from varlaw.checks.claims.definitions import substituted
 from varlaw.checks.claims.distributions import Enclosure
 from varlaw.checks.claims.functions import NoValue
 from varlaw.checks.claims.identities import equal
-from varlaw.checks.claims.literals import literal_of
+from varlaw.checks.claims.literals import Literal, literal_of
 from varlaw.checks.claims.probability import algebra_of, different, settled
-from varlaw.checks.claims.symbolic import names_of
+from varlaw.checks.claims.symbolic import decimal_times, names_of
 from varlaw.checks.statistics import Verdict
 from varlaw.symbolic.formulas.tree import Head, Node
 from varlaw.symbolic.gaussian.balls import NoEnclosure, ball
@@ -55,6 +56,12 @@ def limit_node(left: Node, sign: str, right: Node) -> tuple[Node, str] | None:
 def tends(left: Node, sign: str, right: Node, name: str, context: Context) -> Finding:
     """The verdict on `left -> right` or `left ~ right` as the name goes to infinity."""
     context = settled(context)
+    values = {known: value for known, value in context.values if known != name}
+    factor = _factor_written(right)
+    try:
+        left, right = (substituted(side, values) for side in (left, right))
+    except ValueError as error:
+        raise NoValue(str(error)) from None
     if sign == "->":
         if name in names_of(right):
             raise NoValue(f"a limit that depends on {name}")
@@ -64,18 +71,23 @@ def tends(left: Node, sign: str, right: Node, name: str, context: Context) -> Fi
         found = _limit(_value(left, name, context))
         literal = literal_of(right)
         if literal is not None and not literal.whole and found.is_finite and not found.free_symbols:
-            return against_literal(Number(None, lambda: ball(found), lambda: found), literal, "=")
+            return _by_digits(found, literal)
         return _to(found, _value(right, name, context))
     scale = _value(right, name, context)
     if not scale.has(VARIABLE):
         raise NoValue(f"it says nothing of how {name} counts")
+    if (product := decimal_times(right)) is not None:
+        literal, rest = product
+        ratio = _limit(_value(left, name, context) / _value(rest, name, context))
+        if ratio.is_finite and not ratio.free_symbols:
+            return _by_digits(ratio, literal)
     ratio = _limit(_value(left, name, context) / scale)
     told = f"the ratio tends to {typed(ratio)}"
     if ratio == 1:
         return Finding(Verdict.VERIFIED, "", told, RULE)
     if ratio in (0, oo, -oo) or ratio.is_negative:
         return Finding(Verdict.REFUTED, "", told, RULE)
-    if scale.as_coeff_Mul()[0] == 1 and ratio.is_positive:
+    if not factor and abs(_factor(scale)) == 1 and ratio.is_positive:
         return Finding(Verdict.VERIFIED, "", f"as growth: {told}", RULE)
     if _differ(ratio, Integer(1)):
         return Finding(Verdict.REFUTED, "", told, RULE)
@@ -83,6 +95,28 @@ def tends(left: Node, sign: str, right: Node, name: str, context: Context) -> Fi
 
 
 VARIABLE = Dummy("n", positive=True)
+
+
+def _by_digits(found: Expr, literal: Literal) -> Finding:
+    return against_literal(Number(None, lambda: ball(found), lambda: found), literal, "=")
+
+
+def _factor_written(node: Node) -> bool:
+    """Whether a number is written as a factor of the whole, be it 1: `1*n`, but not `1/n`."""
+    match node.head:
+        case Head.NEGATIVE | Head.TUPLE if len(node.parts) == 1:
+            return _factor_written(node.parts[0])
+        case Head.MULTIPLY:
+            return any(not names_of(part) or _factor_written(part) for part in node.parts)
+        case Head.DIVIDE:
+            above, below = node.parts
+            return not names_of(below) or _factor_written(below) or _factor_written(above)
+    return False
+
+
+def _factor(scale: Expr) -> Expr:
+    """The number that is a factor of a formula."""
+    return scale.as_independent(*scale.free_symbols, as_Add=False)[0]
 
 
 def _infinite(node: Node) -> Expr | None:

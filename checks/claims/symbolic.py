@@ -190,7 +190,7 @@ def _multiple(
 ) -> Finding | None:
     r"""A link such as \sigma/\sqrt2 = 0.7071\dots\sigma: the quotient is a number, with digits."""
     for one, other in ((left, right), (right, left)):
-        found = _decimal_times(other)
+        found = decimal_times(other)
         if found is None:
             continue
         literal, rest = found
@@ -203,7 +203,7 @@ def _multiple(
     return None
 
 
-def _decimal_times(node: Node) -> tuple[Literal, Node] | None:
+def decimal_times(node: Node) -> tuple[Literal, Node] | None:
     """The only decimal among the factors of a product over names, and the other factors."""
     if node.head is not Head.MULTIPLY or not names_of(node):
         return None

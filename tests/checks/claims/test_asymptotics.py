@@ -43,3 +43,26 @@ def test_limits_are_proved_and_confirmed(text: str, verdict: str) -> None:
     (claim,) = read_statements(f"a > 0\nclaim {text} as n -> oo").claims
     (judgement,) = judge_chain(claim.chains[0], claim.context)
     assert str(judgement.verdict) == verdict
+
+
+@pytest.mark.parametrize(
+    ("text", "verdict"),
+    [
+        ("2 n ~ n", "verified"),  # as growth
+        ("2 n ~ n + 5", "verified"),
+        ("2/n ~ 1/n", "verified"),
+        ("2 n ~ 1*n", "refuted"),  # a number is written: equivalence
+        ("2/n ~ 1/(1 n)", "refuted"),
+        ("2 n ~ pi n", "refuted"),
+        ("2 n ~ c n", "verified"),  # c is 2
+        ("3 n ~ c n", "refuted"),
+        ("c - 1/n -> 2", "verified"),
+        ("c - 1/n -> 3", "refuted"),
+        ("log(2) n ~ 0.693 n", "verified"),  # by its digits
+        ("log(2) n ~ 0.72 n", "refuted"),
+    ],
+)
+def test_growth_without_and_with_its_factor(text: str, verdict: str) -> None:
+    (claim,) = read_statements(f"c = 2\nclaim {text} as n -> oo").claims
+    (judgement,) = judge_chain(claim.chains[0], claim.context)
+    assert str(judgement.verdict) == verdict

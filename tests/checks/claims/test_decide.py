@@ -126,6 +126,12 @@ def test_definitions_conditions_and_arrows_are_no_claims(text: str) -> None:
     assert verdict(text) == "None"
 
 
+def test_a_bare_name_among_estimates_is_undecided_where_they_fail() -> None:
+    between = judged(r"\frac{m^2+n^2}{m+n} \geq \frac{m+n}{2} \geq m")
+    assert [str(one.verdict) for one in between] == ["verified", "undecided"]
+    assert verdict(r"m + n \geq m \geq \frac{mn}{m+n}") == "verified"
+
+
 def test_a_chain_without_its_first_side() -> None:
     found = judged(r"\approx 3/2 = 1.5 = 1.6")
     assert [str(one.verdict) for one in found] == ["verified", "refuted"]
