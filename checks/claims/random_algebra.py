@@ -12,7 +12,12 @@ from sympy import Add, Expr, Integer, Mul, Symbol, sqrt
 from varlaw.checks.claims.algebra import Algebra, symbol
 from varlaw.checks.claims.context import Context, Variable, declare
 from varlaw.checks.claims.definitions import free_names
-from varlaw.checks.claims.distributions import NAMES, Distribution, distribution
+from varlaw.checks.claims.distributions import (
+    FUNCTIONS_TOO,
+    NAMES,
+    Distribution,
+    distribution,
+)
 from varlaw.checks.claims.functions import CONSTANTS, NoValue
 from varlaw.checks.claims.identities import positive_by_custom
 from varlaw.symbolic.arrays import Entry, Moment, RandomArray
@@ -116,6 +121,8 @@ class RandomAlgebra(Algebra):
     def series(self, node: Node) -> Expr:
         body, index, *ends = node.parts
         name = plain(index)
+        if self.context.variable(name) or self.context.family(name):
+            raise NoValue(f"{name} is an index here, and random elsewhere: rename one of them")
         if not ends:
             ranges = dict(self.context.ranges)
             found = ranges.get(name, ranges.get(index.text))  # i_1 runs as i does
@@ -152,7 +159,7 @@ class RandomAlgebra(Algebra):
         conditions = [r for part in given for r in part.parts if r.text != "~"]
         inner = self.local([r for part in given for r in part.parts if r.text == "~"])
         what = [part for part in node.parts if part.head is not Head.GIVEN]
-        if what[0].head is Head.CALL and what[0].text in NAMES and len(what) == 1:
+        if is_law(what[0]) and len(what) == 1:
             return self.of_law(node.text, inner.law(what[0]))
         inner.look_for_undeclared((*what, *conditions))
         where = inner.event(tuple(conditions)) if conditions else None
@@ -210,7 +217,8 @@ class RandomAlgebra(Algebra):
         single = self.single(left * right)
         if where is None and (single is None or left == right) and single is None:
             return self.normal(Variance(left) if left == right else Covariance(left, right))
-        return self.mean(left * right, where) - self.mean(left, where) * self.mean(right, where)
+        product = self.mean(left, where) * self.mean(right, where)
+        return (self.mean(left * right, where) - product).expand()
 
     def mean(self, f: Expr, where: Expr | None) -> Expr:
         """E[f], or E[f 1[where]]/P(where)."""
@@ -233,7 +241,7 @@ class RandomAlgebra(Algebra):
         """(f, x, law of x) where the node is E[f(x)] for one variable of a known law, else None."""
         if node.head is not Head.EXPECTATION or node.text != "E" or len(node.parts) != 1:
             return None
-        if node.parts[0].head is Head.CALL and node.parts[0].text in NAMES:
+        if is_law(node.parts[0]):
             return None
         f = self.expression(node.parts[0])
         entry = self.single(f)
@@ -280,6 +288,11 @@ class RandomAlgebra(Algebra):
         if end.has(Expectation, Moment) or is_random(end):
             raise NoValue("it depends on moments that are not declared")
         return end
+
+
+def is_law(node: Node) -> bool:
+    """Whether a call names a distribution, and no function."""
+    return node.head is Head.CALL and node.text in NAMES and node.text not in FUNCTIONS_TOO
 
 
 def _variable(f: Expr, law: Distribution) -> Symbol:

@@ -69,9 +69,14 @@ def decided(
         about += ", where the sums converge"
     elif seen.clear < identities.POINTS:
         about += ", where both sides are real"
+    elif any(_divides(node, positive) for side in (left, right) for node in side.walk()):
+        about += ", where nothing is divided by zero"
     matrices = sorted(name for name in names - set(signs) if may_be_matrix(name))
     if why and matrices and not commuting(left, sign, right, positive, scope):
         told = f"{why} for numbers, but {', '.join(matrices)} may be matrices: declare them real"
+        return Finding(Verdict.UNDECIDED, "", told)
+    if why and seen.branch is not None:
+        told = f"{why}, {about}; not so at {identities.shown(seen.branch)}: say which are positive"
         return Finding(Verdict.UNDECIDED, "", told)
     if why:
         return Finding(Verdict.VERIFIED, "", f"{why}, {about}", "normal form or certificate")
@@ -169,6 +174,11 @@ def _failed(
     return Finding(
         Verdict.REFUTED, "", f"{value} ({identities.names_shown(positive)})", "counter-example"
     )
+
+
+def _divides(node: Node, positive: Mapping[str, bool]) -> bool:
+    """Whether a formula is divided by something that may be zero."""
+    return node.head is Head.DIVIDE and not all(positive.get(n) for n in names_of(node.parts[1]))
 
 
 def _endless(node: Node) -> bool:

@@ -161,6 +161,13 @@ def test_what_is_declared_last_holds(lines: tuple[str, ...], text: str) -> None:
     assert str(judge_chain(read_plain(text).chains[0], joined)[-1].verdict) == "verified"
 
 
+@pytest.mark.parametrize("text", ["E[sum_{k=1}^3 k] = 0", "sum_{k=1}^3 E[k^2] = 3"])
+def test_an_index_with_the_name_of_a_random_variable_is_not_decided(text: str) -> None:
+    found = judged(text, "k ~ N(0, 1)")
+    assert str(found.verdict) == "undecided"
+    assert "rename one of them" in found.reason
+
+
 def test_comments_and_several_declarations_in_a_line() -> None:
     text = """
     z ~ N(0, 1)        # the variance

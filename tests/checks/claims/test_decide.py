@@ -132,6 +132,26 @@ def test_a_bare_name_among_estimates_is_undecided_where_they_fail() -> None:
     assert verdict(r"m + n \geq m \geq \frac{mn}{m+n}") == "verified"
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (r"\sqrt{xy} = \sqrt{x}\sqrt{y}", "undecided"),  # both negative: 2 = -2
+        (r"\sqrt{x/y} = \sqrt{x}/\sqrt{y}", "undecided"),
+        (r"(x^3)^{1/3} = x + 0x", "undecided"),
+        (r"\sqrt{mn} = \sqrt{m}\sqrt{n}", "verified"),
+        (r"\sqrt{x}\sqrt{x} = x + 0x", "verified"),
+    ],
+)
+def test_roots_of_products_of_negative_numbers(text: str, expected: str) -> None:
+    assert verdict(text) == expected
+
+
+def test_what_may_be_zero_below_is_told() -> None:
+    (found,) = judged(r"\frac{x^2-1}{x-1} = x+1")
+    assert str(found.verdict) == "verified"
+    assert "nothing is divided by zero" in found.reason
+
+
 def test_a_chain_without_its_first_side() -> None:
     found = judged(r"\approx 3/2 = 1.5 = 1.6")
     assert [str(one.verdict) for one in found] == ["verified", "refuted"]
