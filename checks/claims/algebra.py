@@ -93,7 +93,8 @@ class Algebra:
                 return sqrt(self._built(parts[0]))
             case Head.ROOT:
                 inner, degree = map(self._built, parts)
-                if inner.is_positive and degree.is_Integer and 0 < degree < 64:
+                small = degree.is_Integer and 0 < degree < 64
+                if inner.is_positive and (small or (degree.free_symbols and degree.is_positive)):
                     return inner ** (1 / degree)
             case Head.FACTORIAL if self.gammas:
                 return self._factorial(node, self._built(parts[0]))

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from itertools import islice
 
-from varlaw.checks.claims.asymptotics import limit_node, tends
+from varlaw.checks.claims.asymptotics import approaches, limit_node, tends
 from varlaw.checks.claims.compare import Finding
 from varlaw.checks.claims.context import EMPTY, Context
 from varlaw.checks.claims.definitions import (
@@ -88,7 +88,7 @@ def _no_claim(chain: Chain, place: int, context: Context, known: Definitions) ->
         return ""
     if sign in NO_CLAIM:
         return NO_CLAIM[sign]
-    if limit_node(left, sign, right) is not None:
+    if limit_node(left, sign, right):
         return ""
     if sign in IMPLIES:
         return ""
@@ -153,8 +153,8 @@ def _found(chain: Chain, place: int, context: Context, known: Definitions) -> Fi
             return decided_by_blocks(left, sign, right, network, context)
     if sign in ARROWS:
         return tends(left, sign, right, context.towards, context)
-    if (at := limit_node(left, sign, right)) is not None:
-        return tends(at[0], "->", right, at[1], context)
+    if limit_node(left, sign, right):
+        return approaches(left, right, context)
     if left.head is Head.NAME and place and chain.between[place - 1] == "=":
         left = chain.sides[place - 1]
     sign = "=" if sign == "eqq" else sign

@@ -24,7 +24,7 @@ A node has a head, parts, sometimes a text, and the place of its source. What th
 | SUM         |                     | body, index, first, last                 | \sum_{i=1}^n    |
 | PRODUCT     |                     | body, index, first, last                 | \prod_{i=1}^n   |
 | INTEGRAL    |                     | body, variable, and the ends if any      | \int_0^1 x dx   |
-| LIMIT       |                     | body, variable, where it goes            | \lim_{n\to a}   |
+| LIMIT       | + or - if one-sided | body, variable, where it goes            | \lim_{n\to a}   |
 | EXPECTATION | E, Var, Std, Cov, P | of what, then the conditions (GIVEN)     | \mathbb E[x]    |
 | GIVEN       |                     | relations behind a bar                   | [z \mid z>0]    |
 | INDICATOR   |                     | relations, all of which hold             | 1[z>0]          |

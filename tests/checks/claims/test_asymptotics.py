@@ -16,7 +16,24 @@ from varlaw.symbolic.formulas import read_formula
         (r"\lim_{n\to\infty} n \log(1 + 2/n) = 2", "verified"),
         (r"\lim_{L\to\infty} 2^{-L} = 1", "refuted"),
         (r"\lim_{n\to\infty} a_n = 0", None),  # nobody knows what a is
-        (r"\lim_{x\to 0} \frac1x = 3", None),
+        (r"\lim_{x\to 0} \frac1x = 3", "refuted"),
+        (r"\lim_{x\to 0} \frac1x = \infty", "refuted"),  # not from below
+        (r"\lim_{x\to 0^+} \frac1x = \infty", "verified"),
+        (r"\lim_{x\to 0^{-}} \frac1x = -\infty", "verified"),
+        (r"\lim_{x\to 0} \frac{\sin x}{x} = 1", "verified"),
+        (r"\lim_{x\to 0} \frac{\sin x}{x} = 0", "refuted"),
+        (r"\lim_{x\to 0} \frac{1 - \cos x}{x^2} \approx 0.5", "verified"),
+        (r"\lim_{x\to 0} (1 + x)^{1/x} = e", "verified"),
+        (r"\lim_{x\to 1} \frac{x^2 - 1}{x - 1} = 2", "verified"),
+        (r"\lim_{x\to 1} \frac{x^2 - 1}{x - 1} = 1", "refuted"),
+        (r"\lim_{x\to 0} \frac{|x|}{x} = 1", "refuted"),
+        (r"\lim_{x\to 0} \sqrt{x} = 0", "undecided"),  # nothing is below
+        (r"\lim_{x\to 0} x\sin(1/x) = 1", "undecided"),
+        (r"\lim_{n\to\infty} \sin(\pi n) = 0", "undecided"),  # so for whole numbers
+        (r"\lim_{x\to -\infty} \tanh x = 1", "refuted"),
+        (r"\lim_{x\to\infty} \arctan x = \pi/2", "verified"),
+        (r"\lim_{n\to\infty} \sqrt[n]{n} = 1", "verified"),
+        (r"\lim_{x\to 0} \frac{x}{x + 10^{-100}} = 1", "undecided"),  # it is 0 at last
         (r"x_n \to 0", None),
         (r"S \sim n^2", None),
     ],
