@@ -24,6 +24,7 @@ from varlaw.checks.claims.symbolic import compound, names_of
 from varlaw.checks.claims.verdict import Judgement
 from varlaw.checks.statistics import Verdict
 from varlaw.symbolic.formulas.tree import Chain, Head, Node, plain
+from varlaw.symbolic.formulas.vocabulary import ELEMENTARY
 
 CLAIMS = ("=", "~=", "!=", "<", ">", "<=", ">=")
 NO_CLAIM = {
@@ -39,7 +40,6 @@ ARROWS = ("->", "~")
 IMPLIES = ("=>", "<=>")
 SHAPES = (Head.WORD, Head.TUPLE, Head.NORM, Head.TRANSPOSE, Head.GIVEN, Head.RELATION, Head.LIMIT)
 CLOSED = (Head.EXPECTATION, Head.NAME, Head.CASES, Head.INDICATOR)
-ELEMENTARY = ("exp", "log", "ln", "sin", "cos", "tan", "sinh", "cosh", "tanh", "erf", "erfc")
 ORDERED = ("<", ">", "<=", ">=")
 MOST_WAYS = 16
 

@@ -6,6 +6,7 @@ from varlaw.symbolic.formulas.builder import (
     Content,
     Factor,
     Line,
+    binomial,
     condition,
     finished,
     operand,
@@ -97,6 +98,9 @@ def applied(function: Factor, arguments: tuple[Node, ...], end: int) -> Node:
         name = plain(replace(function.node, text=name.removeprefix("cal_")))
     if len(arguments) != {"sqrt": 1, "abs": 1, "root": 2}.get(name, len(arguments)):
         raise NotRead(f"{len(arguments)} arguments of {name}", start, end)
+    if name == "binom" and len(arguments) == 2:
+        n, k = map(operand, arguments)
+        return finished(binomial(n, k, start, end), function.after)
     head = {"sqrt": Head.ROOT, "root": Head.ROOT, "abs": Head.ABSOLUTE}.get(name, Head.CALL)
     if head is not Head.CALL:
         arguments = tuple(operand(node) for node in arguments)

@@ -267,6 +267,9 @@ class Latex(Numbers, Names, Brackets):
             return self.emit("RELATION", piece, "!=", end)
         while self.ahead() and text + self.ahead() in RELATIONS:
             text, end = self.take(text)
+        ratio = self.last() == "NUMBER" and self.ahead().isdecimal()
+        if text == ":" and ratio and ":" not in self.tokens[-2:]:
+            return self.emit("SLASH", piece, ":")
         if text == ":":
             raise NotRead("a colon", piece.start, piece.end)
         return self.emit("RELATION", piece, RELATIONS[text], end)
