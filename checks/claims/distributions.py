@@ -10,6 +10,7 @@ from sympy import Add, Dummy, Expr, Integer, Rational, Symbol, oo
 from varlaw.checks.claims import raw_moments
 from varlaw.checks.claims.functions import NoValue
 from varlaw.symbolic.activation import Activation
+from varlaw.symbolic.formulas.tree import Head, Node
 from varlaw.symbolic.gaussian.balls import Located, NoEnclosure, ball
 from varlaw.symbolic.gaussian.closed import Divergent, closed_form
 from varlaw.symbolic.gaussian.enclosure import enclose
@@ -175,6 +176,11 @@ def distribution(name: str, given: Sequence[tuple[str, Expr]]) -> Distribution:
         raise NoValue(f"{name} needs the parameters {', '.join(POSITIONS[kind]) or 'none'}")
     _sensible(kind, found)
     return Distribution(kind, found)
+
+
+def is_law(node: Node) -> bool:
+    """Whether a call names a distribution, and no function."""
+    return node.head is Head.CALL and node.text in NAMES and node.text not in FUNCTIONS_TOO
 
 
 def _to_be_named(kind: str, key: str) -> bool:

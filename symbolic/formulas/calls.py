@@ -120,7 +120,7 @@ def _moment(factor: Factor, content: Content) -> Node:
         if any(line.signs for line in lines):
             raise NotRead("a relation inside an expectation", content.start, end)
         parts = tuple(operand(line.sides[0]) for line in lines)
-    if len(parts) != (2 if name == "Cov" else 1):
+    if len(parts) != (2 if name in ("Cov", "Corr") else 1):
         raise NotRead(f"{len(parts)} arguments of {name}", start, end)
     if given:
         parts += (Node(Head.GIVEN, tuple(given), "", content.start, end),)

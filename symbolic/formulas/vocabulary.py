@@ -85,7 +85,7 @@ LETTERS_OF_FUNCTIONS = words("f g h F G H phi varphi psi Phi Psi Theta Omega O o
 
 MOMENTS = {
     "E": "E", "Var": "Var", "var": "Var", "Cov": "Cov", "cov": "Cov", "Std": "Std", "std": "Std",
-    "SD": "Std", "sd": "Std", "Pr": "P", "Prob": "P", "P": "P", "V": "Var",
+    "Corr": "Corr", "SD": "Std", "sd": "Std", "Pr": "P", "Prob": "P", "P": "P", "V": "Var",
 }  # fmt: skip
 
 ACCENTS = {

@@ -86,7 +86,7 @@ def judged(text: str, *lines: str) -> Judgement:
         (("X ~ N(1, 4); Y ~ N(-2, 9)",), "Var(X Y) = 36", "refuted"),
         ((STANDARD, "w ~ N(0, 1)"), "E[relu(z) relu(w)] = 1/(2 pi)", "verified"),
         ((STANDARD, "w ~ N(0, 1)"), "E[z^2 relu(w)] = 1/sqrt(2 pi)", "verified"),
-        ((STANDARD, "w ~ N(0, 1)"), "E[relu(z + w)] = 1/sqrt(pi)", "undecided"),
+        ((STANDARD, "w ~ N(0, 1)"), "E[relu(z + w)] = 1/sqrt(pi)", "verified"),
         ((STANDARD, "w ~ N(0, 1)"), "Cov(z + w, z - w) = 0", "verified"),
         (("z ~ N(mu, v)", "mu real"), "E[z^2] = mu^2 + v", "verified"),
         (("z ~ N(mu, v)", "mu real"), "E[z^2] = v", "refuted"),
