@@ -125,7 +125,9 @@ class Latex(Numbers, Names, Brackets):
             self.wants = max(self.wants, 1)
             return None
         if text in UPRIGHT or text in FONTS:
-            return self.font(piece)
+            return None if self.upright_exponent(piece) else self.font(piece)
+        if text in (r"\intertext", r"\shortintertext"):
+            return self.between_rows(piece)
         if text in (r"\begin", r"\end"):
             return self.environment(piece)
         if text in (r"\boxed", r"\fbox", r"\ensuremath"):

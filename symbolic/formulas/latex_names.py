@@ -190,6 +190,13 @@ class Names(Scanner):
             raise NotRead(f"a condition in words ({min(found)})", piece.start, end)
         return self.separator(piece, "text")
 
+    def between_rows(self, piece: Piece) -> None:
+        r"""The words of \intertext, which stand in a row of their own."""
+        content = "".join(item.text for item in self.argument(piece))
+        if self.last() not in ("", "SEPARATOR"):
+            self.separator(piece, "row")
+        self.prose(piece, content, self.source[self.place - 1].end)
+
     def plain_delta(self, text: str) -> bool:
         """Whether a Delta is a letter of its own: no name is behind it."""
         if text != r"\Delta":

@@ -18,6 +18,8 @@ NUMBERS = [
     ("f(1,356)", "f(1, 356)"),
     (r"3\times10^{-4}", "3*10^(-4)"),
     ("1e-6", "1e-6"),
+    (r"3\mathrm{e}{-4} + 1\text{e-}3 + 1\text{e}-8 + 2\text{E5}", "3e-4 + 1e-3 + 1e-8 + 2e5"),
+    (r"2\mathrm{e}^{x} - 3 + 2\mathrm{e}x", "2*e^x - 3 + 2*e*x"),
     (r"1\%", "1%"),
     (r"\tfrac12 + \frac1{12} + \dfrac{1}2", "1/2 + 1/12 + 1/2"),
     (r"\sqrt2 + \sqrt N + \sqrt[3]{x}", "sqrt(2) + sqrt(N) + root(x, 3)"),
