@@ -223,7 +223,7 @@ class _Scanner:
         if following == len(others):
             return start + run
         close = others[following]
-        if self.text[max(start - 6, 0) : start] == "{math}":  # MyST's {math}`x`
+        if self.text[max(start - 6, 0) : start] in {"{math}", ":math:"}:  # MyST's {math}`x`
             self._add(Kind.INLINE, (start + run, close), (start, close + run))
         if self.syntax.code == "text" and run == 1 and "\n" in self.text[start:close]:
             return start + run

@@ -26,6 +26,7 @@ from varlaw.symbolic.formulas.vocabulary import (
     SPACES,
     TIMES,
     UNICODE,
+    UNSEEN,
     UPRIGHT,
 )
 
@@ -134,9 +135,14 @@ class Latex(Numbers, Names, Brackets):
             return self.boxed(piece)
         if text in (r"\underbrace", r"\overbrace"):
             return self.underbrace(piece)
-        if text in (r"\label", r"\tag", r"\hspace", r"\vspace"):
+        if text in UNSEEN:
             self.argument(piece)
             return None
+        if text in (r"\color", r"\textcolor"):
+            self.argument(piece)
+            return self.coloured(piece)
+        if text in (r"\overset", r"\stackrel"):
+            return self.reasoned(piece)
         if text == "ᵀ":
             return self.emit("TRANSPOSE", piece)
         if text in (r"\top", r"\intercal", r"\dagger"):

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from varlaw.symbolic.formulas.limits import MAX_MACRO_DEPTH, MAX_TOKENS, NotRead, check_text
 
-PIECE = re.compile(r"\\[A-Za-z]+\*?|\\.|%[^\n]*\n?|\d+|[A-Za-z]|\s+|.", re.DOTALL)
+PIECE = re.compile(r"\\[A-Za-z]+\*?|\\.|&[lg]t;|%[^\n]*\n?|\d+|[A-Za-z]|\s+|.", re.DOTALL)
 DEFINITION = re.compile(
     r"\s*\\(?:re|provide)?newcommand\*?\s*(?:\{\s*(\\[A-Za-z]+)\s*\}|(\\[A-Za-z]+))"
     r"\s*(?:\[(\d)\])?\s*(?:\[([^\[\]]*)\])?\s*\{(.*)\}\s*",
