@@ -33,6 +33,7 @@ from varlaw.symbolic.formulas import (
 
 LOG_BASES = {"e": None, "2": 2, "10": 10}
 SHOWN = 500  # characters of a line
+LINE = re.compile(r"[^\r\n]*")
 BEHIND = 20  # characters after a formula, for a unit
 CONDITION = re.compile(r"\b(?:when|whenever|if|because|since|for|unless|case) *\Z", re.IGNORECASE)
 
@@ -50,14 +51,14 @@ class Placed:
     dropped: frozenset[Verdict] = frozenset()  # verdicts on the last link that do not count
     condition: bool = False  # behind a word such as "when"
 
+    def goes_on(self, one: Judgement, judgements: Sequence[Judgement]) -> bool:
+        """Whether its number goes on in words, as in 67 %, so that its verdict does not count."""
+        return one is judgements[-1] and one.verdict in self.dropped
+
     def claims(self, judgements: Sequence[Judgement]) -> list[Judgement]:
-        """Those that claim something, and whose last number does not go on in words."""
-        last = judgements[-1] if judgements else None
-        return [
-            one
-            for one in judgements
-            if one.verdict is not None and not (one is last and one.verdict in self.dropped)
-        ]
+        """Those that claim something, and whose number does not go on in words."""
+        found = [one for one in judgements if one.verdict is not None]
+        return [one for one in found if not self.goes_on(one, judgements)]
 
     def around(self, one: Judgement) -> Chain:
         """A link as a chain; an implication with the links on either hand."""
@@ -193,7 +194,7 @@ class Reader:
     def spot(self, start: int, end: int) -> Spot:
         place = self.document.place(start, end)
         first = self.document.line_starts[place.line - 1]
-        shown = self.document.text[first : first + SHOWN].splitlines()
+        shown = LINE.match(self.document.text, first, first + SHOWN)
         line = shown[0] if shown else ""
         return Spot(place.line, place.column, place.end_line, place.end_column, place.cell, line)
 
