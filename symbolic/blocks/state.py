@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 
 from sympy import Add, Dummy, Expr, Function, Integer, Mul, NumberSymbol, Pow
 
-from varlaw.symbolic.blocks.quotients import reduced
+from varlaw.symbolic.quotients import reduced
 
 ZERO, ONE = Integer(0), Integer(1)
 MOST_FACTORED = 40  # operations

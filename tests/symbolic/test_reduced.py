@@ -5,17 +5,12 @@ import random
 import pytest
 from sympy import Add, Dummy, Expr, Float, Integer, Rational, Symbol, cancel, exp, factor, symbols
 
-from varlaw.symbolic.blocks.quotients import NoQuotient, Quotient, reduced
+from varlaw.symbolic.quotients import NoQuotient, Quotient, reduced
 
 X, Y = symbols("x y", positive=True)
-NAMES = (
-    X,
-    Y,
-    Symbol("q0", positive=True),
-    Dummy("q", positive=True),
-    Dummy("c", real=True),
-    Dummy("c", real=True),
-)
+LIKE = Dummy("q", positive=True), Dummy("c", real=True), Dummy("c", real=True)
+NAMES = (X, Y, Symbol("q0", positive=True), *LIKE)
+NIL = (X + 1) ** 2 - X**2 - 2 * X - 1
 
 
 def drawn(rng: random.Random, depth: int) -> Expr:

@@ -27,6 +27,14 @@ def reduced(expression: Expr, most: int) -> list[Expr]:
     return [whole, quotient.factored()] if whole.count_ops() <= most else [whole]
 
 
+def factored(expression: Expr) -> Expr:
+    """What `sympy.factor` gives: by FLINT where the expression is a rational function."""
+    try:
+        return Quotient.of(expression).factored()
+    except NoQuotient:
+        return factor(expression)
+
+
 @dataclass(frozen=True)
 class Quotient:
     """above/below in lowest terms, of polynomials with whole coefficients."""
