@@ -194,6 +194,21 @@ def test_three_percent_are_refuted_at_the_default_tolerance(name: str) -> None:
         assert found.verdict is Verdict.REFUTED, found
 
 
+@pytest.mark.parametrize(
+    ("name", "factor"),
+    [
+        ("selu-alpha", "1.010477"),
+        ("selu-alpha", "0.989795"),
+        ("selu-stability", "0.989178"),
+        ("selu-stability", "1.011064"),
+    ],
+)
+def test_five_percent_of_the_variance_in_selus_definition_are_seen(name: str, factor: str) -> None:
+    """What the laws would say at pre-activations N(0, 1.05) and N(0, 1/1.05), in mpmath."""
+    found = measure(task(name), Tampered(name, Rational(factor)))
+    assert found.verdict is Verdict.REFUTED, found
+
+
 @pytest.mark.parametrize("name", sorted(ZERO))
 def test_something_else_than_zero_is_refuted(name: str) -> None:
     assert catalogue.find(name).statement.rhs == 0
