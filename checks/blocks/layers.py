@@ -17,8 +17,9 @@ from varlaw.symbolic.gaussian.arrays import on_arrays
 
 @run.register
 def _(block: Linear, x: Batch, draw: Draw) -> Batch:
-    w = draw.weights(block.var, whole(block.fan_in), whole(block.fan_out), law=block.law)
-    return np.asarray(number(block.scale) * x @ w + draw.weights(block.bias, whole(block.fan_out)))
+    fan_out = whole(block.fan_out)
+    y = number(block.scale) * draw.product(x, block.var, fan_out, block.law)
+    return np.asarray(y + draw.weights(block.bias, fan_out))
 
 
 @run.register
@@ -60,7 +61,7 @@ def _(block: Shift, x: Batch, draw: Draw) -> Batch:
 @run.register
 def _(block: Dropout, x: Batch, draw: Draw) -> Batch:
     p = number(block.p)
-    return np.asarray(x * (draw.rng.random(x.shape) >= p) / (1 - p))
+    return np.asarray(x * (draw.uniform(*x.shape) >= p) / (1 - p))
 
 
 @run.register
