@@ -12,6 +12,7 @@ from varlaw.symbolic.names import suggestion
 from varlaw.symbolic.slopes import raised
 
 MINUS = Integer(-1)
+ROOT_2_PI = sqrt(2 / pi)
 
 
 def _wave(u: Any) -> Expr:
@@ -280,19 +281,19 @@ class gelu_tanh(Activation):
 
     @staticmethod
     def parts(z: Any, *_: Any) -> Parts:
-        inner = sqrt(2 / pi) * (z + Rational(8943, 200000) * z**3)
+        inner = ROOT_2_PI * (z + Rational(8943, 200000) * z**3)
         return ((-oo, z * (1 + told(tanh(inner, evaluate=not z.is_Symbol), real=True)) / 2),)
 
 
 class mish(Activation):
-    """z tanh(softplus(z)) = z (1 - 2 / ((1 + e^z)^2 + 1))."""
+    """z tanh(softplus(z)) = z (1 - 2 / (2 + 2 e^z + e^(2 z)))."""
 
     label = "Mish"
     known = {"torch": "Mish", "keras": "mish", "jax": "mish", "timm": "mish"}
 
     @staticmethod
     def parts(z: Any, *_: Any) -> Parts:
-        return ((-oo, z * (1 - 2 * raised(raised(1 + _wave(z), Integer(2)) + 1, MINUS))),)
+        return ((-oo, z * (1 - 2 * raised(2 + 2 * _wave(z) + _wave(2 * z), MINUS))),)
 
 
 class bump(Activation):

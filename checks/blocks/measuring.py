@@ -11,7 +11,7 @@ from sympy import Expr
 
 from varlaw.checks.blocks.running import Batch, Draw, children, number, parts, run, whole
 from varlaw.symbolic.blocks.attention import Attention
-from varlaw.symbolic.blocks.block import Block
+from varlaw.symbolic.blocks.block import Block, Sequential
 from varlaw.symbolic.blocks.convolution import Conv
 from varlaw.symbolic.blocks.cross import Targets
 from varlaw.symbolic.blocks.experts import Experts
@@ -89,6 +89,8 @@ class Simulation:
     @classmethod
     def of(cls, block: Block, state: State, law: str = "normal") -> "Simulation":
         """Raises BlockError where names have no values, and for a network that is too large."""
+        if isinstance(_first(block), Embedding):
+            state = State(second_moment=ONE)  # tokens come in as numbers, without moments
         out, gradient = block.forward(state), _gradient(block, state)
         claims, regimes = {"forward": out.second_moment}, {"forward": out.regime}
         if out.product is not None:
@@ -106,6 +108,10 @@ class Simulation:
         wanted = set(self.claimed)
         found = [_replicate(self.block, self.state, stream, self.law, wanted) for stream in streams]
         return {name: np.asarray([one[name] for one in found]) for name in self.claimed}
+
+
+def _first(block: Block) -> Block:
+    return _first(block.parts[0]) if isinstance(block, Sequential) else block
 
 
 def _replicate(

@@ -16,6 +16,7 @@ from varlaw.checks.statistics import Verdict, place, share
 from varlaw.symbolic.blocks.activation import Activation
 from varlaw.symbolic.blocks.attention import Attention
 from varlaw.symbolic.blocks.block import Block
+from varlaw.symbolic.blocks.convolution import Conv
 from varlaw.symbolic.blocks.linear import Linear
 from varlaw.symbolic.blocks.repeat import Repeat
 from varlaw.symbolic.blocks.state import Approximation, State
@@ -187,16 +188,16 @@ def _layers(block: Block) -> int:
     """How many layers of weights there are."""
     if isinstance(block, Repeat):
         return whole(block.depth) * _layers(block.block)
-    own = isinstance(block, Linear | Attention)
+    own = isinstance(block, Linear | Attention | Conv)
     return own + sum(_layers(inner) for inner in children(block))
 
 
 def _width(block: Block) -> float:
-    """The least number of features that go in or out of a layer."""
+    """The least number of features or channels that go in or out of a layer."""
     sizes = [
         number(size)
         for part in parts(block)
-        for name in ("fan_in", "fan_out", "width")
+        for name in ("fan_in", "fan_out", "width", "channels_in", "channels_out")
         if isinstance(size := getattr(part, name, None), Expr)
     ]
     return min(sizes)

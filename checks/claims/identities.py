@@ -1,7 +1,7 @@
 """Equations and inequalities over symbols: counter-examples first, then proofs."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import permutations
 from random import Random
@@ -44,12 +44,17 @@ def whole_by_custom(name: str) -> bool:
 
 @dataclass(frozen=True)
 class Sampled:
-    """What the points say: the differences' signs, and a point for each."""
+    """What the points say: the differences' signs, and a point for each.
+
+    `clear` is at how many points both sides are real, `constant` whether their quotient looks the
+    same there; at `branch` the sides differ by their principal values, which are no real numbers.
+    """
 
     signs: frozenset[int]
     points: Mapping[int, Mapping[str, Fraction]]
-    clear: int  # points at which both sides have values
-    constant: bool  # whether the quotient of the sides looks the same everywhere
+    clear: int
+    constant: bool
+    branch: Mapping[str, Fraction] | None = None
 
 
 def whole_names(*sides: Node) -> set[str]:
@@ -82,6 +87,7 @@ def sampled(
     random = Random(SEED)
     points: dict[int, Mapping[str, Fraction]] = {}
     clear, ratios = 0, []
+    branch: Mapping[str, Fraction] | None = None
     with ctx.workprec(BITS):
         for _ in range(POINTS):
             point = {
@@ -97,6 +103,7 @@ def sampled(
             try:
                 a, b = enclosure(left, inner), enclosure(right, inner)
             except NoValue:
+                branch = branch or (point if _differ_beyond(left, right, inner) else None)
                 continue
             clear += 1
             gap = a - b
@@ -105,7 +112,17 @@ def sampled(
             if not b.contains(0):
                 ratios.append(a / b)
     constant = len(ratios) > 2 and all(ratio.overlaps(ratios[0]) for ratio in ratios)
-    return Sampled(frozenset(points), points, clear, constant)
+    return Sampled(frozenset(points), points, clear, constant, branch)
+
+
+def _differ_beyond(left: Node, right: Node, scope: Scope) -> bool:
+    """Whether the principal values of roots, powers and logarithms make the sides differ."""
+    inner = replace(scope, complex=True)
+    try:
+        gap = enclosure(left, inner) - enclosure(right, inner)
+    except NoValue:
+        return False
+    return not gap.contains(0)
 
 
 def _number(random: Random, positive: bool, fraction: bool = False) -> Fraction:

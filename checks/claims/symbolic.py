@@ -69,9 +69,14 @@ def decided(
         about += ", where the sums converge"
     elif seen.clear < identities.POINTS:
         about += ", where both sides are real"
+    elif any(_divides(node, positive) for side in (left, right) for node in side.walk()):
+        about += ", where nothing is divided by zero"
     matrices = sorted(name for name in names - set(signs) if may_be_matrix(name))
     if why and matrices and not commuting(left, sign, right, positive, scope):
         told = f"{why} for numbers, but {', '.join(matrices)} may be matrices: declare them real"
+        return Finding(Verdict.UNDECIDED, "", told)
+    if why and seen.branch is not None:
+        told = f"{why}, {about}; not so at {identities.shown(seen.branch)}: say which are positive"
         return Finding(Verdict.UNDECIDED, "", told)
     if why:
         return Finding(Verdict.VERIFIED, "", f"{why}, {about}", "normal form or certificate")
@@ -171,6 +176,11 @@ def _failed(
     )
 
 
+def _divides(node: Node, positive: Mapping[str, bool]) -> bool:
+    """Whether a formula is divided by something that may be zero."""
+    return node.head is Head.DIVIDE and not all(positive.get(n) for n in names_of(node.parts[1]))
+
+
 def _endless(node: Node) -> bool:
     return node.head is Head.SUM and len(node.parts) == 4 and node.parts[3].head is Head.INFINITY
 
@@ -190,7 +200,7 @@ def _multiple(
 ) -> Finding | None:
     r"""A link such as \sigma/\sqrt2 = 0.7071\dots\sigma: the quotient is a number, with digits."""
     for one, other in ((left, right), (right, left)):
-        found = _decimal_times(other)
+        found = decimal_times(other)
         if found is None:
             continue
         literal, rest = found
@@ -203,7 +213,7 @@ def _multiple(
     return None
 
 
-def _decimal_times(node: Node) -> tuple[Literal, Node] | None:
+def decimal_times(node: Node) -> tuple[Literal, Node] | None:
     """The only decimal among the factors of a product over names, and the other factors."""
     if node.head is not Head.MULTIPLY or not names_of(node):
         return None

@@ -132,7 +132,7 @@ class Activation(Block):
 
 def _is_square(f: Expr) -> bool:
     """Whether a real function is one of even powers, which is never negative."""
-    return all(part.is_Pow and part.exp.is_even for part in Mul.make_args(f))
+    return all(part.is_positive or (part.is_Pow and part.exp.is_even) for part in Mul.make_args(f))
 
 
 @lru_cache(maxsize=256)

@@ -30,6 +30,7 @@ class Approximation(StrEnum):
     LOGITS = "small logits"
     POSITIONS = "means over positions"
     SAMPLES = "many samples"
+    REPEATS = "means over repeated tokens"
     PROBE = "gradient independent of the weights"
 
 

@@ -13,6 +13,8 @@ from varlaw.symbolic.formulas.vocabulary import (
 )
 
 SIUNITX = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?")
+SCIENTIFIC = 10  # pieces of {e}{-04} and the like
+EXPONENT = re.compile(r"\{[eE](?:([+-]?\d+)\}|([+-]?)\}(?:\{([+-]?\d+)\}|([+-]?\d+)(?!\.)))", re.A)
 THIN = (r"\,", "\N{NO-BREAK SPACE}", "\N{NARROW NO-BREAK SPACE}", "\N{THIN SPACE}")
 
 
@@ -134,6 +136,33 @@ class Numbers(Scanner):
             raise NotRead(f"{text}e{sign}{digits}: scientific or e?", piece.start, last.end)
         self.place += 3 if sign else 2
         return f"{text}e{sign}{digits}", last.end
+
+    def upright_exponent(self, piece: Piece) -> bool:
+        r"""Whether an upright e makes the number before it scientific, as in 1\text{e-}3."""
+        number = self.tokens[-1] if self.last() == "NUMBER" and not self.wants else None
+        bare = self.last(2) in ("SUP", "SUB", "FRAC", "ROOT", "NUMBER")  # the 2 of x^2
+        if number is None or bare or number.end_pos != piece.start or "e" in number:
+            return False
+        window = "".join(item.text for item in self.source[self.place : self.place + SCIENTIFIC])
+        if not (found := EXPONENT.match(window)):
+            return False
+        exponent = found[1] or found[2] + (found[3] or found[4])
+        try:
+            power = int(exponent)
+        except ValueError:  # two signs
+            return False
+        signed = found[4] and found[4][0] in "+-" and abs(power) < 10
+        if signed and number != "1" and "." not in number:
+            raise NotRead(f"{number}e{exponent}: scientific or e?", piece.start, piece.end)
+        end, length = self.place, 0
+        while length < found.end():
+            length, end = length + len(self.source[end].text), end + 1
+        self.place = end
+        text, last = f"{number}e{exponent}", self.source[end - 1].end
+        check_digits(text, piece.start, last)
+        self.tokens[-1] = number.update(value=text)
+        self.tokens[-1].end_pos = last
+        return True
 
     def digit(self, piece: Piece) -> None:
         """One digit as an argument, as TeX takes it: \\tfrac12."""

@@ -14,10 +14,10 @@ from math import inf, log, sqrt
 
 from flint import arb
 
-from varlaw.symbolic.gaussian.balls import NoEnclosure, ball
+from varlaw.symbolic.gaussian.balls import NoEnclosure
 from varlaw.symbolic.gaussian.known import Known, either, smaller
 from varlaw.symbolic.gaussian.operations import Step
-from varlaw.symbolic.gaussian.programs import Coefficients, Program
+from varlaw.symbolic.gaussian.programs import Program
 from varlaw.symbolic.gaussian.rates import ONE, ZERO, Polynomial, Rate, added, scaled, widest
 
 OUTGROWN = "the expectation does not converge: the function outgrows the Gaussian"
@@ -29,9 +29,10 @@ class Growth:
     def __init__(self, program: Program, offset: arb, slope: arb, start: arb) -> None:
         self.program, self.start, self.offset, self.slope = program, start, offset, slope
         self.registers = [self._number((offset, slope))]
-        self.registers += [self._number((ball(number),)) for number in program.numbers]
+        polynomials = program.rough_polynomials
+        self.registers += [self._number(polynomials[k]) for k in range(1, program.first)]
         for position, step in enumerate(program.steps, program.first):
-            polynomial = program.polynomials.get(position)
+            polynomial = polynomials.get(position)
             if polynomial is not None:
                 self.registers.append(self._number(self._shifted(polynomial)))
             else:
@@ -76,14 +77,14 @@ class Growth:
         density = Rate(-(2 * arb.pi()).log() / 2, a=arb(-0.5))
         return self.result.most**power * density
 
-    def _shifted(self, coefficients: Coefficients) -> Polynomial:
+    def _shifted(self, coefficients: Polynomial) -> Polynomial:
         """The polynomial in x as one in t."""
         total: list[arb] = [ZERO]
         for coefficient in reversed(coefficients):
             stepped = [ZERO, *(c * self.slope for c in total)]
             for power, c in enumerate(total):
                 stepped[power] += c * self.offset
-            stepped[0] += ball(coefficient)
+            stepped[0] += coefficient
             total = stepped
         return tuple(total[: len(coefficients)])
 

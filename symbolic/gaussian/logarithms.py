@@ -11,6 +11,7 @@ from flint import arb, ctx
 from sympy import Abs, Add, Expr, Integer, Mul, Pow, Symbol, cos, log, sin, tan
 
 from varlaw.symbolic.gaussian.balls import NoEnclosure, ball
+from varlaw.symbolic.slopes import is_affine
 
 MOST_TERMS = 20_000
 ONE = Integer(1)
@@ -30,15 +31,11 @@ def parted(f: Expr, x: Symbol) -> tuple[Waves, Expr]:
             continue
         for power, size in _factors(body.args[0]):
             factor = size.args[0] if isinstance(size, Abs) else size
-            if factor != size and isinstance(factor, (sin, cos)) and _is_affine(factor.args[0], x):
+            if factor != size and isinstance(factor, (sin, cos)) and is_affine(factor.args[0], x):
                 waves.append((coefficient * power, factor))
             else:
                 rest.append(coefficient * power * log(size))
     return (waves, Add(*rest)) if waves else ([], f)
-
-
-def _is_affine(u: Expr, x: Symbol) -> bool:
-    return x not in u.diff(x).free_symbols
 
 
 def _factors(e: Expr, power: Expr = ONE) -> Iterator[tuple[Expr, Expr]]:
