@@ -203,8 +203,11 @@ def _slope_at_one(part: Expr, whole: Expr = ONE) -> Expr | None:
     """The slope at rho = 1 of a quotient that is 1 there; None where it is not known."""
     if tidy((part - whole).subs(RHO, 1).rewrite(asin)) != 0:
         return None
-    slope = (part - whole).diff(RHO).expand().subs(RHO, 1)
-    return None if slope.has(nan, zoo) else tidy(tidy(slope) / tidy(whole.subs(RHO, 1)))
+    slope = (part - whole).diff(RHO)
+    at_one = slope.subs(RHO, 1)
+    if at_one.has(nan, zoo):  # what is infinite may cancel in the sum
+        at_one = slope.expand().subs(RHO, 1)
+    return None if at_one.has(nan, zoo) else tidy(tidy(at_one) / tidy(whole.subs(RHO, 1)))
 
 
 def _alone(gap: Expr) -> bool:

@@ -162,11 +162,17 @@ def _outer(e: Expr, apart: dict[Expr, Dummy], known: dict[Expr, Expr]) -> Expr:
 def _outside(e: Expr, apart: dict[Expr, Dummy], known: dict[Expr, Expr]) -> Expr:
     root = isinstance(e, Pow) and not e.exp.is_Integer and e.is_number
     if root or isinstance(e, (NumberSymbol, Function)):
-        return apart.setdefault(e, Dummy())
+        return apart.setdefault(e, _stand_in(e))
     if not isinstance(e, (Add, Mul, Pow)):
         return e
     parts = tuple(_outer(part, apart, known) for part in e.args)
     return e if parts == e.args else e.func(*parts)
+
+
+@lru_cache(maxsize=1024)
+def _stand_in(e: Expr) -> Dummy:
+    """The symbol for an expression, the same each time, so that SymPy's memory is of use."""
+    return Dummy(real=True)
 
 
 def _terms(e: Expr) -> tuple[int, int]:
