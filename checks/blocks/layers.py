@@ -1,5 +1,7 @@
 """Layers run for real: weights drawn, functions applied, features normalised."""
 
+import math
+
 import numpy as np
 
 from varlaw.checks.blocks.running import Batch, Draw, number, run, whole
@@ -22,7 +24,11 @@ def _(block: Linear, x: Batch, draw: Draw) -> Batch:
 
 @run.register
 def _(block: Embedding, x: Batch, draw: Draw) -> Batch:
-    return number(block.scale) * draw.weights(block.var, len(x), whole(block.width))
+    rows = draw.weights(block.var, len(x), whole(block.width))
+    if block.repeats != 0:  # each token is one word with the root of that probability
+        same = draw.uniform(len(x)) < math.sqrt(number(block.repeats))
+        rows[same] = draw.weights(block.var, whole(block.width))
+    return number(block.scale) * rows
 
 
 @run.register

@@ -93,6 +93,8 @@ class Simulation:
     @classmethod
     def of(cls, block: Block, state: State, law: str = "normal") -> "Simulation":
         """Raises BlockError where names have no values, and for a network that is too large."""
+        if isinstance(_first(block), Embedding):
+            state = State(second_moment=ONE)  # tokens come in as numbers, without moments
         out, gradient = block.forward(state), _gradient(block, state)
         claims, regimes = {"forward": out.second_moment}, {"forward": out.regime}
         if out.product is not None:
@@ -111,6 +113,10 @@ class Simulation:
         wanted = set(self.claimed)
         found = [_replicate(self.block, self.state, stream, self.law, wanted) for stream in streams]
         return {name: np.asarray([one[name] for one in found]) for name in self.claimed}
+
+
+def _first(block: Block) -> Block:
+    return _first(block.parts[0]) if isinstance(block, Sequential) else block
 
 
 def _replicate(
@@ -169,7 +175,7 @@ def inputs(
     """
     width, tokens, places = _sizes(block)
     shape = max(_count(tokens, places, alone), least), *places, width
-    if isinstance(next(p for p in parts(block) if not isinstance(p, Sequential)), Embedding):
+    if isinstance(_first(block), Embedding):
         return np.zeros(shape)
     mean, spread = number(state.mean), math.sqrt(number(state.variance))
     rho = 0.0 if state.product is None else number(state.correlation)

@@ -127,7 +127,7 @@ class Activation(Block):
             law = Lambda(self.variable, f)
             return GaussianPair(law, state.mean, state.variance, r)
         values = {RHO: r, U: state.mean, V: state.variance}
-        return tidy(found.subs(values, simultaneous=True))
+        return tidy(found.xreplace(values))
 
 
 def _is_square(f: Expr) -> bool:
@@ -214,7 +214,7 @@ def _mean(f: Expr, x: Symbol, state: State) -> Expr:
     found = _closed(f, x, m == 0)
     if found is None:
         return GaussianMean(Lambda(x, f), m, v)
-    return found.subs({U: m, V: v}, simultaneous=True)
+    return found.xreplace({U: m, V: v})
 
 
 @lru_cache(maxsize=256)

@@ -8,7 +8,7 @@ from sympy.polys.polyerrors import PolynomialError
 
 from varlaw.symbolic.blocks.block import Block, start
 from varlaw.symbolic.blocks.coupled import Coupled, CoupledBack
-from varlaw.symbolic.blocks.enclosed import is_nil
+from varlaw.symbolic.blocks.enclosed import Enclosable, is_nil
 from varlaw.symbolic.blocks.growth import decimal
 from varlaw.symbolic.blocks.iteration import Iterated, IteratedProduct
 from varlaw.symbolic.blocks.masked import masked
@@ -103,12 +103,8 @@ def solve(
     if v not in excess.free_symbols:
         raise BlockError(f"{ratio} {typed(tidy(excess + 1))} does not depend on {name}")
     plain, back = masked(excess, v)
-    try:
-        with clock(SECONDS):
-            polynomial = Poly(together(plain).as_numer_denom()[0], v).primitive()[1]
-    except (PolynomialError, OutOfTime):
-        return _numeric(excess, v, ratio)
-    found = _roots(polynomial)
+    polynomial = _polynomial(plain, v)
+    found = None if polynomial is None else _roots(polynomial)
     if found is None:
         return _numeric(excess, v, ratio)
     if not found:
@@ -160,6 +156,17 @@ def _ratio(block: Block, side: Callable[[Block, State], Expr], state: State | No
         if block.q not in ratio.free_symbols:
             return ratio
     return side(block, state or start())
+
+
+def _polynomial(excess: Expr, v: Symbol) -> Poly | None:
+    """The numerator as a polynomial in v; None where it is none, or is not found soon."""
+    if any(v in one.free_symbols for one in excess.atoms(Enclosable)):
+        return None
+    try:
+        with clock(SECONDS):
+            return Poly(together(excess).as_numer_denom()[0], v).primitive()[1]
+    except (PolynomialError, OutOfTime):
+        return None
 
 
 def _roots(polynomial: Poly) -> list[Expr] | None:
