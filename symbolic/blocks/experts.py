@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from sympy import Expr, Float, Integer
 
-from varlaw.symbolic.blocks.block import Block, Sequential, quantity, size
+from varlaw.symbolic.blocks.block import Block, quantity, size
 from varlaw.symbolic.blocks.state import ONE, Approximation, BlockError, Gradient, State, tidy
 from varlaw.symbolic.blocks.walk import Site, inside, place, scaled
 from varlaw.symbolic.language import Text
@@ -106,9 +106,17 @@ class Experts(Block):
 
     def width(self, known: Expr | None) -> Expr | None:
         """How many features come in, if it is not known from what stands before."""
-        parts = self.branch.parts if isinstance(self.branch, Sequential) else (self.branch,)
-        own = (getattr(parts[0], name, None) for name in ("fan_in", "width"))
-        return known or next((n for n in own if isinstance(n, Expr)), None)
+        return known or _features(self.branch)
+
+
+def _features(block: Block) -> Expr | None:
+    """How many features the first layer that says so takes in."""
+    for name in ("fan_in", "width"):
+        if isinstance(size := getattr(block, name, None), Expr):
+            return size
+    values = [v if isinstance(v, tuple) else (v,) for v in vars(block).values()]
+    inner = (part for several in values for part in several if isinstance(part, Block))
+    return next((size for part in inner if (size := _features(part)) is not None), None)
 
 
 @inside.register
