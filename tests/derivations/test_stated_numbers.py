@@ -146,3 +146,19 @@ def test_symbols_mean_what_the_law_or_the_one_it_goes_on_with_says(name, symbol,
     assert (symbol, meaning) in glossary
     told = [part for key, _ in glossary for part in key.split(", ")]
     assert len(told) == len(set(told))
+
+
+def test_the_error_function_nearest_to_a_sigmoid():
+    """The squared error is larger a little to both sides, and where it is said to be least."""
+
+    def error(c):
+        return mpmath.quad(
+            lambda x: ((1 + mpmath.erf(x / c)) / 2 - sigmoid(x)) ** 2, [-5, -2, 0, 2, 5]
+        )
+
+    with mpmath.workdps(40):
+        c = mpf(str(find("sigmoid-erf").derivation.end).rstrip("."))
+        least = error(c)
+        assert least < error(c + mpf("1e-9")) and least < error(c - mpf("1e-9"))
+        assert least < error(mpf("2.4020563531719796"))
+        assert abs(error(c * mpf("1.05")) / least - 1) > 0.1
