@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from flint import arb, ctx
 from sympy import Add, Expr, Integral, Mul, Pow
 
-from varlaw.symbolic.digits import Digits
 from varlaw.symbolic.gaussian.balls import NoEnclosure, ball
 from varlaw.symbolic.gaussian.enclosure import enclose
 from varlaw.symbolic.gaussian.integrand import variable_of
@@ -56,9 +55,7 @@ def combined(e: Expr, known: Heads) -> arb:
     """A ball for an expression, given balls for some parts of it."""
     if e in known:
         return known[e]
-    if isinstance(e, Digits):
-        return e.ball()
-    if not any(e.has(part) for part in known) and not e.has(Digits):
+    if not any(e.has(part) for part in known):
         return ball(e)
     if isinstance(e, (Add, Mul)):
         total = arb(0) if isinstance(e, Add) else arb(1)
