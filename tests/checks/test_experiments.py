@@ -50,6 +50,7 @@ ONE_LAW_OF_WEIGHTS = {
     "loss-prior-bias": "draws labels alone",
     "means-inequality": "nothing is drawn",
     "sub-ln": "nothing is drawn",
+    "dks-depth": "nothing is drawn",
     "overflow-float16": "nothing is drawn",
     "overflow-float32": "nothing is drawn",
 }
@@ -117,7 +118,7 @@ for entry in catalogue.entries().values():
         ONE_LAW_OF_WEIGHTS[entry.name] = "assumes Gaussian weights, or weights without atoms"
     if entry.name in NORMAL_LOGITS:
         ONE_LAW_OF_WEIGHTS[entry.name] = "assumes normal logits, or normal queries and keys"
-    if entry.family == "kernels":
+    if entry.family in ("kernels", "shaping"):
         ONE_LAW_OF_WEIGHTS[entry.name] = "speaks of jointly normal pre-activations"
     if entry.name.startswith(EXPONENTS):
         ONE_LAW_OF_WEIGHTS[entry.name] = "with signs every size is a power of the width exactly"
