@@ -26,6 +26,7 @@ from varlaw.derivations import catalogue
 
 ONE_LAW_OF_WEIGHTS = {
     "attention-qk-kurtosis": "assumes Gaussian entries",
+    "sigmoid-erf": "has no weights",
     "post-norm-layernorm": "stated for normalised Gaussian branches",
     "xavier-uniform": "is about uniform weights",
     "pytorch-linear-bound": "is about uniform weights",
