@@ -1,8 +1,12 @@
 """How wide characters are on a terminal: two columns, one, or none of their own."""
 
-from unicodedata import category, combining, east_asian_width
+import re
+from unicodedata import bidirectional, category, combining, east_asian_width
 
 NONE = ("Mn", "Me", "Cf")  # marks on the character before, and characters that nobody sees
+UNSAFE = ("Cc", "Zl", "Zp")  # move the cursor
+TURNS = ("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI")  # show another order
+COMMAND = re.compile(r"^(\s*):(?=:)|(#)(?=#\[)")  # of GitHub's workflows, on any line of a log
 MEDIALS = range(0x1160, 0x1200)  # Hangul vowels and finals, which join the letter before
 
 
@@ -20,5 +24,10 @@ def _width(character: str) -> int:
 
 
 def printable(line: str) -> str:
-    """A line with what would move a terminal's cursor replaced, one character for each."""
-    return "".join(" " if c == "\t" else "�" if category(c) == "Cc" else c for c in line)
+    """A line with what would act on a terminal or a log replaced, one character for each."""
+    line = COMMAND.sub(r"\1�", line)
+    return "".join(" " if c == "\t" else "�" if _acts(c) else c for c in line)
+
+
+def _acts(character: str) -> bool:
+    return category(character) in UNSAFE or bidirectional(character) in TURNS

@@ -69,7 +69,10 @@ def text(report: Report, shown: Iterable[str], colour: bool = False) -> str:
                 _entry(path, note.spot, "not read", note.message, colour)
                 for note in findings.unread
             ]
-    return "\n".join([*parts, last_line(report)])
+    last = last_line(report)
+    if report.count("undecided") and "undecided" not in chosen:
+        last += "\nundecided: --verbose shows them, `varlaw explain FILE:LINE` says what would help"
+    return "\n".join([*parts, last])
 
 
 def last_line(report: Report) -> str:
@@ -105,7 +108,8 @@ def explained(link: Link) -> str:
 def _entry(path: str, spot: Spot, title: str, message: str, colour: bool) -> str:
     head = click.style(title, fg=COLOURS.get(title, "yellow"), bold=True) if colour else title
     line, mark = _underlined(spot)
-    return f"{place(path, spot)}: {head}: {message}\n    {line}\n    {mark}"
+    where = printable(place(path, spot))
+    return f"{where}: {head}: {printable(message)}\n    {line}\n    {mark}"
 
 
 def place(path: str, spot: Spot) -> str:

@@ -12,6 +12,7 @@ from varlaw.checks.claims.findings import Findings, Link, Note, Spot
 from varlaw.checks.claims.guarded import warm_up
 from varlaw.checks.claims.language import read_statements
 from varlaw.checks.claims.literals import literal_of
+from varlaw.checks.claims.scales import dropped
 from varlaw.checks.claims.separators import has_decimal_comma, with_decimal_commas
 from varlaw.checks.claims.verdict import Judgement
 from varlaw.checks.claims.workers import SECONDS, Task, judge
@@ -20,13 +21,20 @@ from varlaw.checks.documents.configuration import Configuration
 from varlaw.checks.documents.ignoring import ignores, ignoring
 from varlaw.checks.documents.span import Document, Kind, Remark, Span
 from varlaw.checks.statistics import Verdict
-from varlaw.symbolic.formulas import Chain, Macro, Node, NotRead, read_formula, read_macros
+from varlaw.symbolic.formulas import (
+    Chain,
+    Macro,
+    Node,
+    NotRead,
+    document_macros,
+    read_formula,
+    read_macros,
+)
 
 LOG_BASES = {"e": None, "2": 2, "10": 10}
 SHOWN = 500  # characters of a line
-GOES_ON = re.compile(
-    r" ?\\?%|[kKMGTB]i?B?(?![A-Za-z])|[ ~-](?:thousand|million|billion|trillion|percent)\b"
-)
+LINE = re.compile(r"[^\r\n]*")
+BEHIND = 20  # characters after a formula, for a unit
 CONDITION = re.compile(r"\b(?:when|whenever|if|because|since|for|unless|case) *\Z", re.IGNORECASE)
 
 Stretch = Callable[[int, int], Spot]  # of two offsets into the text that was read
@@ -40,17 +48,17 @@ class Placed:
     context: Context
     text: str
     stretch: Stretch
-    goes_on: bool = False  # the last number, outside of the formula: $2/3 = 67$ %
+    dropped: frozenset[Verdict] = frozenset()  # verdicts on the last link that do not count
     condition: bool = False  # behind a word such as "when"
 
+    def goes_on(self, one: Judgement, judgements: Sequence[Judgement]) -> bool:
+        """Whether its number goes on in words, as in 67 %, so that its verdict does not count."""
+        return one is judgements[-1] and one.verdict in self.dropped
+
     def claims(self, judgements: Sequence[Judgement]) -> list[Judgement]:
-        """Those that claim something; of a number that goes on, only what is true anyway."""
-        last = judgements[-1] if judgements and self.goes_on else None
-        return [
-            one
-            for one in judgements
-            if one.verdict is not None and not (one is last and one.verdict is Verdict.REFUTED)
-        ]
+        """Those that claim something, and whose number does not go on in words."""
+        found = [one for one in judgements if one.verdict is not None]
+        return [one for one in found if not self.goes_on(one, judgements)]
 
     def around(self, one: Judgement) -> Chain:
         """A link as a chain; an implication with the links on either hand."""
@@ -150,10 +158,10 @@ class Reader:
             self.unread.append(Note(stretch(start, max(error.end, start + 1)), error.reason))
             return
         condition = CONDITION.search(self.document.text[max(span.start - 12, 0) : span.start])
+        after = self.document.text[span.end : span.end + BEHIND]
         for chain in reading.chains:
-            last = chain is reading.chains[-1]
-            goes_on = last and GOES_ON.match(self.document.text, span.end) is not None
-            read = Placed(chain, self.context, span.text, stretch, goes_on, condition is not None)
+            unit = dropped(span.text, chain.sides[-1].end, after)
+            read = Placed(chain, self.context, span.text, stretch, unit, condition is not None)
             self.chains.append(read)
             if (definition := defined(chain)) and literal_of(definition[1]) is not None:
                 self.numbers.add(definition[0])
@@ -186,7 +194,7 @@ class Reader:
     def spot(self, start: int, end: int) -> Spot:
         place = self.document.place(start, end)
         first = self.document.line_starts[place.line - 1]
-        shown = self.document.text[first : first + SHOWN].splitlines()
+        shown = LINE.match(self.document.text, first, first + SHOWN)
         line = shown[0] if shown else ""
         return Spot(place.line, place.column, place.end_line, place.end_column, place.cell, line)
 
@@ -232,7 +240,7 @@ def macros_of(parts: Sequence[Document], configuration: Configuration) -> dict[s
     """The author's commands: those of the configuration, and the document's own."""
     configured = [rf"\newcommand{{\{k}}}{{{v}}}" for k, v in configuration.macros.items()]
     own = [macro for part in parts for macro in part.macros]
-    return dict(read_macros([*configured, *own]))
+    return {**read_macros(configured), **document_macros(own)}
 
 
 def readers_of(

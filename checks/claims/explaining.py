@@ -1,7 +1,9 @@
 """How what stands at a place of a document was read, with what it was judged, and why so."""
 
+import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import PurePath
 
 from varlaw.checks.claims.checking import Placed, declared, readers_of, task_of
 from varlaw.checks.claims.context import Context
@@ -16,19 +18,22 @@ from varlaw.checks.documents.span import Document
 from varlaw.symbolic.formulas import Node, plain, show
 from varlaw.symbolic.formulas.tree import Head
 
+GOES_ON = "its last number goes on in what follows, a unit or a multiplier"
 MOST_SHOWN = 3  # definitions of one name
-HINTS = (  # a part of a reason, and what would make the link decidable
-    ("nothing random is declared", "say what is random: varlaw: z ~ N(0, 1)"),
-    ("is not declared", "declare it, as random (varlaw: x ~ N(0, 1)) or as a number (x > 0)"),
-    (": not declared", "declare these, as numbers (varlaw: x > 0) or with their values"),
-    ("a definition or an assumption", "say what the name stands for: varlaw: name = formula"),
-    ("a condition on its names", "give the names values, or say their signs: varlaw: x > 0"),
-    ("another value of a name", "say what the name stands for: varlaw: name = formula"),
-    ("an arrow", "claim it: varlaw: claim f(n) -> L as n -> oo"),
-    ("asymptotic relation", "declare it (varlaw: z ~ N(0, 1)) or claim it (f ~ g as n -> oo)"),
-    ("say which are positive", "say so: varlaw: x > 0"),
-    ("depends on moments that are not declared", "declare them: varlaw: x[i] ~ iid(m4 = k)"),
-    ("whose range is not declared", "say it: varlaw: i = 1..n"),
+NAME = re.compile(r"(?:such as )?(\w{1,9}) (?:~ N\(0, 1\)|is not declared)")  # of a reason
+COMMENTS = {".tex": "% varlaw: {}", ".varlaw": "{}"}  # by the suffix of the document
+HINTS = (  # a part of a reason, what would make the link decidable, and how that is declared
+    ("nothing random is declared", "say what is random", "z ~ N(0, 1)"),
+    ("is not declared", "declare it, as random or as a number (z > 0)", "z ~ N(0, 1)"),
+    (": not declared", "declare these, as numbers or with their values", "x > 0"),
+    ("a definition or an assumption", "say what the name stands for", "name = formula"),
+    ("a condition on its names", "give the names values, or say their signs", "x > 0"),
+    ("another value of a name", "say what the name stands for", "name = formula"),
+    ("an arrow", "claim it", "claim f(n) -> L as n -> oo"),
+    ("asymptotic relation", "declare it, as random or by its growth", "claim f ~ g as n -> oo"),
+    ("say which are positive", "say so", "x > 0"),
+    ("depends on moments that are not declared", "declare them", "x[i] ~ iid(m4 = k)"),
+    ("whose range is not declared", "say it", "i = 1..n"),
 )
 
 
@@ -75,10 +80,11 @@ def explain(
     wanted = frozenset(k for k, one in enumerate(chains) if at.inside(_spot(one)))
     (judged,) = judge([task_of(readers, wanted)])
     definitions = task_of(readers).definitions()
+    comment = COMMENTS.get(PurePath(reader.document.path).suffix.lower(), "<!-- varlaw: {} -->")
     found = [
         explanation
         for place in sorted(wanted)
-        for explanation in _links(chains[place], judged[place], definitions.at(place), at)
+        for explanation in _links(chains[place], judged[place], definitions.at(place), at, comment)
     ]
     findings = reader.findings()
     for title, notes in (
@@ -111,17 +117,21 @@ def _note(title: str, note: Note) -> Explanation:
 
 
 def _links(
-    one: Placed, judged: list[Judgement], known: Definitions, at: Spotted
+    one: Placed, judged: list[Judgement], known: Definitions, at: Spotted, comment: str
 ) -> Iterator[Explanation]:
     for judgement in judged:
         link = one.link(judgement)
         if at.inside(link.spot):
+            if one.goes_on(judgement, judged):
+                judgement = replace(judgement, verdict=None, rule="", reason=GOES_ON)
             title = str(judgement.verdict or "no claim")
-            facts = tuple(_facts(judgement, one, known))
+            facts = tuple(_facts(judgement, one, known, comment))
             yield Explanation(link.spot, title, link.text, facts)
 
 
-def _facts(one: Judgement, at: Placed, known: Definitions) -> Iterator[tuple[str, str]]:
+def _facts(
+    one: Judgement, at: Placed, known: Definitions, comment: str
+) -> Iterator[tuple[str, str]]:
     """How it was read, what was known, how it was judged, and what would help."""
     read, context = at.around(one), at.context
     first, *others = map(show, read.sides)
@@ -140,8 +150,18 @@ def _facts(one: Judgement, at: Placed, known: Definitions) -> Iterator[tuple[str
         yield "judged by", one.rule
     if one.reason:
         yield "why", one.reason
-    if hint := next((hint for part, hint in HINTS if part in one.reason), ""):
+    if hint := _hint(one.reason, comment):
         yield "to decide it", hint
+
+
+def _hint(reason: str, comment: str) -> str:
+    """What would make a link decidable, with the comment to write; empty if nothing is known."""
+    named = NAME.search(reason)
+    for part, told, example in HINTS:
+        if part in reason:
+            name = named[1] if named else "z"
+            return re.sub(r"\bz\b", name, f"{told}: {comment.format(example)}")
+    return ""
 
 
 def _names(context: Context, *sides: Node) -> set[str]:

@@ -154,7 +154,9 @@ def _needed(left: Node, right: Node, context: Context) -> None:
     nodes = [node for side in (left, right) for node in side.walk()]
     named = any(n.head is Head.CALL and n.text in NAMES for n in nodes)
     if not (context.random or named or any(n.text == "~" for n in nodes)):
-        raise NoValue("nothing random is declared: say what is, such as z ~ N(0, 1)")
+        inside = [name for n in nodes if n.head is Head.EXPECTATION for name in n.walk()]
+        name = next((plain(n) for n in inside if n.head is Head.NAME and len(plain(n)) < 9), "z")
+        raise NoValue(f"nothing random is declared: say what is, such as {name} ~ N(0, 1)")
 
 
 def _values(context: Context, *sides: Node) -> tuple[Expr, ...]:

@@ -1,10 +1,11 @@
-r"""Definitions of macros in a text: \newcommand, \renewcommand, \DeclareMathOperator, \def."""
+r"""Definitions of macros in a text: \newcommand, \DeclareMathOperator, \def, \let and the like."""
 
 import re
 from functools import cached_property
 
 _DEFINES = re.compile(
-    r"\\(?:(?:(?:new|renew|provide)command|DeclareMathOperator)\*?|def)(?![A-Za-z])"
+    r"\\(?:(?:(?:new|renew|provide)command|DeclareMathOperator)\*?|DeclarePairedDelimiter|def|let)"
+    r"(?![A-Za-z])"
 )
 _NAMED = re.compile(
     r"""\\(?:
@@ -12,9 +13,11 @@ _NAMED = re.compile(
             \s*(?:\{\s*\\(?:[A-Za-z]+|.)\s*\}|\\(?:[A-Za-z]+|.))
             \s*(?:\[[0-9]\]\s*)?(?:\[[^\]\n]{0,99}\]\s*)?
         | def\s*\\(?:[A-Za-z]+|.)(?:\s*\#[1-9])*\s*
+        | DeclarePairedDelimiter\s*(?:\{\s*\\[A-Za-z]+\s*\}|\\[A-Za-z]+)\s*\{[^{}\n]{0,20}\}\s*
         )(?=\{)""",
     re.VERBOSE,
 )
+_LET = re.compile(r"\\let\s*\\[A-Za-z]+\s*=?\s*\\[A-Za-z]+")
 
 
 class Definitions:
@@ -36,6 +39,8 @@ class Definitions:
 
     def end(self, start: int) -> int | None:
         """Where the definition that begins here ends; None if none does, or it never ends."""
+        if let := _LET.match(self.text, start):
+            return let.end()
         head = _NAMED.match(self.text, start)
         closer = self._closers.get(head.end()) if head else None
         return None if closer is None else closer + 1

@@ -17,7 +17,7 @@ from varlaw.checks.documents.stretch import Stretch
 
 DEEPEST = 40  # quotes and lists in one another; markdown-it leaves out what is deeper
 _DEEPEST_DIRECTIVES = 8
-_SYNTAX = Syntax()
+_SYNTAX = Syntax(markdown=True)
 
 _FRONT_MATTER = re.compile(r"---[ \t]*[\r\n]")
 _FRONT_MATTER_END = re.compile(r"[\r\n](?:---|\.\.\.)[ \t]*(?=[\r\n]|\Z)")

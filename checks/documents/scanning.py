@@ -26,9 +26,12 @@ BEGIN = rf"\\begin\{{((?:{'|'.join(ENVIRONMENTS)})\*?)\}}"
 MATHEMATICA = r"\\\[[A-Z][A-Za-z]+\]"  # its names of letters, \[Lambda], open no display
 BLANK = r"[\r\n][ \t]*[\r\n]"
 _ADDRESS = r"\]\([^\s()]*(?:\([^\s()]*\)[^\s()]*)*\)|https?://[^\s<>()\"']*"  # [text](address)
+_ATTRIBUTE = r"""\s+[A-Za-z_:@][\w:.-]*+(?:\s*=\s*(?:"[^"]{0,500}"|'[^']{0,500}'|[^\s"'<>=`]+))?"""
+_TAG = rf"</?(?P<element>[A-Za-z][A-Za-z0-9-]*+)(?:{_ATTRIBUTE})*+\s*/?>"
 _TOKEN = re.compile(
-    rf"{BEGIN}|{MATHEMATICA}|\\\\[(\[]|\\.|\$+|`+|<!--|%+|(?P<address>{_ADDRESS})", re.DOTALL
+    rf"{BEGIN}|{MATHEMATICA}|\\\\[(\[]|\\.|\$+|`+|<!--|%+|(?P<address>{_ADDRESS})|{_TAG}", re.DOTALL
 )
+_CODE_IN_HTML = {"code", "pre", "script", "style", "textarea"}
 _OPEN_TEXT = re.compile(r"\\(?:text(?:rm|it|bf)?|mbox)\{[^{}$]*(?:\$[^{}$]*\$[^{}$]*)*\Z")
 # Where Markdown eats a backslash, two are written.
 _BRACKETED = {
@@ -39,6 +42,7 @@ _BRACKETED = {
 }
 _ARGUMENTS = re.compile(r"(?:\[[^\]\n]{0,9}\])?\{[^{}\n]{0,99}\}")  # {2} of alignat
 _BRACKETS = re.compile(r"\\?[\[\]()]|[\r\n]")
+_LINE_END = re.compile(r"[\r\n]")
 _PERCENT = re.compile(r"[ \t]*varlaw[ \t]*:[^\r\n]*", re.IGNORECASE)
 
 
@@ -49,6 +53,7 @@ class Syntax:
     latex: bool = False  # a dollar is no money, \\\\ ends a line
     code: str = "any"  # how long runs of backquotes begin code: "any", "text" or "none"
     comments: bool = True  # <!-- --> and lines of "% varlaw:"
+    markdown: bool = False  # tags of HTML, and lines of MyST's % comments
 
 
 def scan(stretch: Stretch, syntax: Syntax, found: Found) -> None:
@@ -79,6 +84,8 @@ class _Scanner:
         start, mark = token.start(), token[0]
         if token["address"]:
             return token.end()
+        if token["element"]:
+            return self._tag(token)
         if environment := token[1]:
             return self._environment(start, token.end(), environment)
         if mark in _BRACKETED and not (self.syntax.latex and len(mark) == 3):
@@ -192,7 +199,7 @@ class _Scanner:
 
     def _definition(self, start: int) -> int:
         end = start + 2
-        if self.text[start + 1 : start + 2] not in {"n", "r", "p", "D", "d"}:
+        if self.text[start + 1 : start + 2] not in {"n", "r", "p", "D", "d", "l"}:
             return end
         stop = self.definitions.end(start)
         if stop is None:
@@ -216,18 +223,41 @@ class _Scanner:
         if following == len(others):
             return start + run
         close = others[following]
-        if self.text[max(start - 6, 0) : start] == "{math}":  # MyST's {math}`x`
+        if self.text[max(start - 6, 0) : start] in {"{math}", ":math:"}:  # MyST's {math}`x`
             self._add(Kind.INLINE, (start + run, close), (start, close + run))
         if self.syntax.code == "text" and run == 1 and "\n" in self.text[start:close]:
             return start + run
         return close + run
+
+    def _tag(self, token: re.Match[str]) -> int:
+        """Pass over a tag of HTML, its attributes, and code in it."""
+        name = token["element"].lower()
+        if not self.syntax.markdown:
+            return token.start() + 1
+        if token[0][1] == "/" or name not in _CODE_IN_HTML:
+            return token.end()
+        ends = self._closing_tags[name]
+        following = bisect_right(ends, token.end())
+        return ends[following] if following < len(ends) else token.end()
+
+    @cached_property
+    def _closing_tags(self) -> dict[str, list[int]]:
+        """Where the elements of code end, by their names."""
+        closing = defaultdict(list)
+        for tag in re.finditer(r"</([A-Za-z]+)\s*>", self.text):
+            closing[tag[1].lower()].append(tag.end())
+        return closing
 
     def _comment(self, token: re.Match[str]) -> int:
         start = token.start()
         if token[0][0] == "%":
             rest = _PERCENT.match(self.text, token.end())
             before = self.text[max(start - 200, 0) : start].rstrip(" \t")
-            if rest is None or before[-1:] not in "\r\n":
+            begins = not before or before[-1] in "\r\n"
+            if rest is None and begins and self.syntax.markdown:
+                line = _LINE_END.search(self.text, start)
+                return line.start() if line else len(self.text)
+            if rest is None or not begins:
                 return token.end()
             self.found.remark(rest[0], self.stretch.at(start), self.stretch.after(rest.end()))
             return rest.end()

@@ -1,7 +1,7 @@
 """Formulas as authors write them: read into a tree of our own, so far without any meaning."""
 
 from varlaw.symbolic.formulas.limits import NotRead
-from varlaw.symbolic.formulas.macros import Macro, read_macros
+from varlaw.symbolic.formulas.macros import Macro, document_macros, read_macros
 from varlaw.symbolic.formulas.reader import Reading, read_formula, read_plain
 from varlaw.symbolic.formulas.tree import Chain, Head, Node, plain
 from varlaw.symbolic.formulas.written import show
@@ -13,6 +13,7 @@ __all__ = [
     "Node",
     "NotRead",
     "Reading",
+    "document_macros",
     "plain",
     "read_formula",
     "read_macros",

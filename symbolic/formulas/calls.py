@@ -57,9 +57,9 @@ def _named(factor: Factor, content: Content) -> Node | None:
             raise NotRead("a power of a function or of a factor?", factor.start, content.end)
         return None
     if len(content.lines) != 1 or content.related or content.given:
-        if content.given:
-            raise NotRead("a bar inside brackets", content.start, content.end)
-        return applied(factor, _arguments(content), content.end)
+        given = Node(Head.GIVEN, tuple(_given(content.given)), "", content.start, content.end)
+        arguments = _arguments(replace(content, given=()))
+        return applied(factor, (*arguments, given) if content.given else arguments, content.end)
     if function or word or (_atomic(content) and content.sign == "()"):
         return applied(factor, _arguments(content), content.end)
     raise NotRead(f"{factor.node.text}(...): a call or a product", factor.start, content.end)
@@ -112,7 +112,8 @@ def _moment(factor: Factor, content: Content) -> Node:
     """An expectation, variance, covariance or probability, with what is given."""
     name = MOMENTS[factor.node.text]
     start, end = factor.start, content.end
-    given = [*_given(content.given), *_laws(factor)]
+    laws = _laws(factor)
+    given = [*_given(content.given), *(law for law in laws if law.head is Head.RELATION)]
     lines = content.lines
     if name == "P":
         parts: tuple[Node, ...] = (condition(lines),)
@@ -122,6 +123,9 @@ def _moment(factor: Factor, content: Content) -> Node:
         parts = tuple(operand(line.sides[0]) for line in lines)
     if len(parts) != (2 if name in ("Cov", "Corr") else 1):
         raise NotRead(f"{len(parts)} arguments of {name}", start, end)
+    over = {plain(law) for law in laws if law.head is not Head.RELATION}
+    if over and not all(_names(part) <= over for part in (*parts, *given)):
+        raise NotRead("an expectation over some of its names", start, end)
     if given:
         parts += (Node(Head.GIVEN, tuple(given), "", content.start, end),)
     return finished(Node(Head.EXPECTATION, parts, name, start, end), factor.after)
@@ -135,15 +139,25 @@ def _given(lines: tuple[Line, ...]) -> list[Node]:
 
 
 def _laws(factor: Factor) -> list[Node]:
-    r"""The laws below \mathbb{E}_{z \sim N(0, 1)}."""
+    r"""The laws below \mathbb{E}_{z \sim N(0, 1)}, or the names below \mathbb{E}_z."""
     if factor.below is None:
         return []
     found: list[Node] = []
     for line in factor.below.lines:
+        if not line.signs and line.sides[0].head is Head.NAME:
+            found.append(line.sides[0])
+            continue
         if line.signs != ("~",) or line.dangling:
             raise NotRead("an expectation with a subscript", factor.start, factor.below.end)
         found += line.relations
     return found
+
+
+def _names(node: Node) -> set[str]:
+    """The names in a formula, without the names of functions and in subscripts."""
+    if node.head is Head.NAME:
+        return {plain(node)} - {"e", "pi"}
+    return {name for part in node.parts for name in _names(part)}
 
 
 def indicator(factor: Factor, content: Content, end: int) -> Node:

@@ -26,6 +26,7 @@ from varlaw.symbolic.formulas.vocabulary import (
     SPACES,
     TIMES,
     UNICODE,
+    UNSEEN,
     UPRIGHT,
 )
 
@@ -125,16 +126,24 @@ class Latex(Numbers, Names, Brackets):
             self.wants = max(self.wants, 1)
             return None
         if text in UPRIGHT or text in FONTS:
-            return self.font(piece)
+            return None if self.upright_exponent(piece) else self.font(piece)
+        if text in (r"\intertext", r"\shortintertext"):
+            return self.between_rows(piece)
         if text in (r"\begin", r"\end"):
             return self.environment(piece)
         if text in (r"\boxed", r"\fbox", r"\ensuremath"):
             return self.boxed(piece)
         if text in (r"\underbrace", r"\overbrace"):
             return self.underbrace(piece)
-        if text in (r"\label", r"\tag", r"\hspace", r"\vspace"):
-            self.argument(piece)
+        if text in UNSEEN:
+            for _ in range(UNSEEN[text]):
+                self.argument(piece)
             return None
+        if text in (r"\color", r"\textcolor"):
+            self.argument(piece)
+            return self.coloured(piece)
+        if text in (r"\overset", r"\stackrel"):
+            return self.reasoned(piece)
         if text == "ᵀ":
             return self.emit("TRANSPOSE", piece)
         if text in (r"\top", r"\intercal", r"\dagger"):

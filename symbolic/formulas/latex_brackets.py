@@ -28,6 +28,9 @@ class Brackets(Scanner):
     """Reads brackets of all kinds."""
 
     def open_brace(self, piece: Piece) -> None:
+        if self.ahead() == "}" and not self.wants:  # {} = 1 in a table of equations
+            self.place += 1
+            return
         numerator = self.last() == "FRAC"
         level = Open("{", piece.start, words=self.words, wants=self.wants, numerator=numerator)
         self.push(level)
@@ -103,12 +106,25 @@ class Brackets(Scanner):
             piece, double, sign, kind = piece._replace(end=piece.end + 1), True, r"\|", "NORM"
         if not side and self.top.sign == sign and ended:
             side = "right"
-        if not side and ended and self.top.conditional and not double:
+        if not side and ended and self.top.conditional and not (double and self.pairs_up()):
             return self.emit("MID", piece)
         if side == "right":
             return self.close(piece, sign, f"{kind}_CLOSE")
         self.push(Open(sign, piece.start))
         return self.emit(f"{kind}_OPEN", piece)
+
+    def pairs_up(self) -> bool:
+        """Whether another double bar stands before the bracket closes: this one is of a norm."""
+        depth = 0
+        for item in self.source[self.place :]:
+            depth += (item.text in OPENERS or item.text == "{") - (
+                item.text in CLOSING or item.text == "}"
+            )
+            if depth < 0:
+                return False
+            if item.text in (r"\|", r"\Vert"):
+                return True
+        return False
 
     def sized(self, piece: Piece) -> None:
         self.skip_spaces()
@@ -117,7 +133,7 @@ class Brackets(Scanner):
         bracket = self.source[self.place]
         self.place += 1
         side = piece.text[1:]
-        if side == "middle" and bracket.text in ("|", r"\vert"):
+        if side == "middle" and bracket.text in ("|", r"\vert", r"\|", r"\Vert"):
             return self.emit("MID", bracket)
         if side == "left" and bracket.text in (r"\{", r"\lbrace") and self.array_follows():
             return self.open_cases(piece)
@@ -199,6 +215,11 @@ class Brackets(Scanner):
             self.place += 1
             return self.push(Open("{", brace.start, silent=True))
         return None
+
+    def coloured(self, piece: Piece) -> None:
+        """What a colour is given to: braces, or all that follows."""
+        self.skip_spaces()
+        return self.boxed(piece) if self.ahead() == "{" else None
 
     def relation_inside(self) -> bool:
         depth = 0

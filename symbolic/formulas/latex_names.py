@@ -16,6 +16,7 @@ from varlaw.symbolic.formulas.vocabulary import (
     MOMENTS,
     PROSE,
     REFUSED,
+    RELATIONS,
     UNICODE,
     UPRIGHT,
     function,
@@ -25,6 +26,9 @@ from varlaw.symbolic.formulas.vocabulary import (
 INDICES = frozenset("ijkl")
 WORD = re.compile(r"[A-Za-z](?:[A-Za-z0-9-]|\\_(?=[A-Za-z0-9]{2}))*")
 ABBREVIATIONS = words("in th st nd rd up")
+BOLD = (r"\mathbf", r"\boldsymbol", r"\bm", r"\textbf")
+REASON = re.compile(r"\([A-Za-z0-9*]{1,4}\)|\\(?:eq)?ref[A-Za-z0-9:_.-]+")
+DEFINING = ("def", "def.", r"\triangle", r"\Delta")
 RESERVED = words("sum prod lim int oo inf infinity in prop if and otherwise cases")
 
 
@@ -120,6 +124,10 @@ class Names(Scanner):
     def font(self, piece: Piece) -> None:
         """A word or a letter in a font of its own."""
         content = self.argument(piece)
+        if content and content[0].text in FONTS and piece.text in UPRIGHT:
+            piece, inside = content[0], content[1:]  # \operatorname{\mathbb{E}}
+            braced = len(inside) > 2 and inside[0].text == "{" and inside[-1].text == "}"
+            content = inside[1:-1] if braced else inside
         text = "".join(item.text for item in content).replace("~", " ")
         end = self.source[self.place - 1].end
         word = text.strip()
@@ -149,6 +157,8 @@ class Names(Scanner):
     def styled(self, piece: Piece, word: str, end: int) -> None:
         letter = word.lstrip("\\")
         prefix = FONTS.get(piece.text, "")
+        if piece.text in BOLD and word in ("E", "P", "Var", "Cov") and self.brackets_follow():
+            prefix = ""
         if piece.text in (r"\mathbb", r"\mathds") and word in ("E", "P", "V", "I"):
             self.emit("ONE" if word == "I" else "MOMENT", piece, word, end)
         elif word == "T" and piece.text in UPRIGHT and self.last() == "SUP":
@@ -166,6 +176,15 @@ class Names(Scanner):
         else:
             raise NotRead(f"{piece.text} of a formula", piece.start, end)
         return self.used()
+
+    def brackets_follow(self) -> bool:
+        """Whether square brackets come next, perhaps behind a subscript."""
+        place = self.place
+        if self.ahead() == "_":
+            self.place += 1
+            self.argument(self.source[self.place - 1])
+        found, self.place = self.opens("["), place
+        return found
 
     def word(self, piece: Piece, word: str, end: int) -> None:
         """A word that is a name; an underscore in it begins a subscript."""
@@ -192,6 +211,25 @@ class Names(Scanner):
         if found := words & CONDITIONS_IN_WORDS:
             raise NotRead(f"a condition in words ({min(found)})", piece.start, end)
         return self.separator(piece, "text")
+
+    def between_rows(self, piece: Piece) -> None:
+        r"""The words of \intertext, which stand in a row of their own."""
+        content = "".join(item.text for item in self.argument(piece))
+        if self.last() not in ("", "SEPARATOR"):
+            self.separator(piece, "row")
+        self.prose(piece, content, self.source[self.place - 1].end)
+
+    def reasoned(self, piece: Piece) -> None:
+        """A relation with its reason above, as in (a), or a definition by "def" above it."""
+        above = self.argument(piece)
+        told = "".join(item.text for item in above if item.text not in UPRIGHT and item.text != " ")
+        told = told.replace("{", "").replace("}", "")
+        sign = "".join(item.text for item in self.argument(piece))
+        sign = RELATIONS.get(UNICODE.get(sign, sign), "")
+        defines = sign == "=" and told in DEFINING
+        if not defines and not (sign and REASON.fullmatch(told)):
+            raise NotRead(f"{REFUSED[piece.text]}, {piece.text}", piece.start, piece.end)
+        self.emit("RELATION", piece, ":=" if defines else sign, self.source[self.place - 1].end)
 
     def plain_delta(self, text: str) -> bool:
         """Whether a Delta is a letter of its own: no name is behind it."""

@@ -13,6 +13,8 @@ from varlaw.symbolic.formulas.vocabulary import (
 )
 
 SIUNITX = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?")
+SCIENTIFIC = 10  # pieces of {e}{-04} and the like
+EXPONENT = re.compile(r"\{[eE](?:([+-]?\d+)\}|([+-]?)\}(?:\{([+-]?\d+)\}|([+-]?\d+)(?!\.)))", re.A)
 THIN = (r"\,", "\N{NO-BREAK SPACE}", "\N{NARROW NO-BREAK SPACE}", "\N{THIN SPACE}")
 
 
@@ -36,6 +38,8 @@ class Numbers(Scanner):
             text, end = self.take(text.rstrip(".") + ".")
         elif self.ahead() == "." and self.recurring(after=1):
             text, end = self.take(text)
+        if "." in text and not self.after_points:
+            text, end = self.decimal_groups(text, end)
         if recurring := self.recurring():
             return self.repeated(text, recurring, piece)
         if self.ahead() in ("e", "E") and (scientific := self.exponent(text, piece)):
@@ -64,6 +68,9 @@ class Numbers(Scanner):
                 return text, end
             group = ahead[skip] if len(ahead) > skip else ""
             if not first or not group.isdecimal() or len(group) != 3 or self.after_points:
+                if skip == 3 and self.recurring(after=3):
+                    self.place += 3
+                    return f"{text}.", end
                 if skip == 3 and group.isdecimal():
                     self.place += 4
                     return f"{text}.{group}", self.source[self.place - 1].end
@@ -73,6 +80,15 @@ class Numbers(Scanner):
             end = self.source[self.place + skip].end
             self.place += skip + 1
             text += group
+
+    def decimal_groups(self, text: str, end: int) -> tuple[str, int]:
+        """3.141\\,592\\,65: decimals in groups of three."""
+        while self.ahead() in THIN and (len(text) - text.index(".")) % 3 == 1 and text[-1] != ".":
+            group = self.source[self.place + 1] if self.place + 1 < len(self.source) else None
+            if group is None or not group.text.isdecimal() or len(group.text) > 3:
+                break
+            text, end, self.place = text + group.text, group.end, self.place + 2
+        return text, end
 
     def points(self, text: str, end: int) -> tuple[str, int]:
         """7.077.888 and 1.234{,}5, whose points can only set thousands apart."""
@@ -134,6 +150,33 @@ class Numbers(Scanner):
             raise NotRead(f"{text}e{sign}{digits}: scientific or e?", piece.start, last.end)
         self.place += 3 if sign else 2
         return f"{text}e{sign}{digits}", last.end
+
+    def upright_exponent(self, piece: Piece) -> bool:
+        r"""Whether an upright e makes the number before it scientific, as in 1\text{e-}3."""
+        number = self.tokens[-1] if self.last() == "NUMBER" and not self.wants else None
+        bare = self.last(2) in ("SUP", "SUB", "FRAC", "ROOT", "NUMBER")  # the 2 of x^2
+        if number is None or bare or number.end_pos != piece.start or "e" in number:
+            return False
+        window = "".join(item.text for item in self.source[self.place : self.place + SCIENTIFIC])
+        if not (found := EXPONENT.match(window)):
+            return False
+        exponent = found[1] or found[2] + (found[3] or found[4])
+        try:
+            power = int(exponent)
+        except ValueError:  # two signs
+            return False
+        signed = found[4] and found[4][0] in "+-" and abs(power) < 10
+        if signed and number != "1" and "." not in number:
+            raise NotRead(f"{number}e{exponent}: scientific or e?", piece.start, piece.end)
+        end, length = self.place, 0
+        while length < found.end():
+            length, end = length + len(self.source[end].text), end + 1
+        self.place = end
+        text, last = f"{number}e{exponent}", self.source[end - 1].end
+        check_digits(text, piece.start, last)
+        self.tokens[-1] = number.update(value=text)
+        self.tokens[-1].end_pos = last
+        return True
 
     def digit(self, piece: Piece) -> None:
         """One digit as an argument, as TeX takes it: \\tfrac12."""

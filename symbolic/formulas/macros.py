@@ -7,12 +7,12 @@ r"""Splitting TeX into its smallest pieces, and replacing macros by what they st
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from varlaw.symbolic.formulas.limits import MAX_MACRO_DEPTH, MAX_TOKENS, NotRead, check_text
 
-PIECE = re.compile(r"\\[A-Za-z]+\*?|\\.|%[^\n]*\n?|\d+|[A-Za-z]|\s+|.", re.DOTALL)
+PIECE = re.compile(r"\\[A-Za-z]+\*?|\\.|&[lg]t;|%[^\n]*\n?|\d+|[A-Za-z]|\s+|.", re.DOTALL)
 DEFINITION = re.compile(
     r"\s*\\(?:re|provide)?newcommand\*?\s*(?:\{\s*(\\[A-Za-z]+)\s*\}|(\\[A-Za-z]+))"
     r"\s*(?:\[(\d)\])?\s*(?:\[([^\[\]]*)\])?\s*\{(.*)\}\s*",
@@ -22,6 +22,11 @@ OPERATOR = re.compile(
     r"\s*\\DeclareMathOperator\*?\s*\{?\s*(\\[A-Za-z]+)\s*\}?\s*\{(.*)\}\s*", re.DOTALL
 )
 DEF = re.compile(r"\s*\\def\s*(\\[A-Za-z]+)((?:#\d)*)\s*\{(.*)\}\s*", re.DOTALL)
+DEFINED = re.compile(r"\s*\\[A-Za-z]+[*\s{]*(\\(?:[A-Za-z]+|.))", re.DOTALL)
+LET = re.compile(r"\s*\\let\s*(\\[A-Za-z]+)\s*=?\s*(\\[A-Za-z]+)\s*")
+DELIMITERS = re.compile(
+    r"\s*\\DeclarePairedDelimiter\s*\{?\s*(\\[A-Za-z]+)\s*\}?\s*\{([^{}]*)\}\s*\{([^{}]*)\}\s*"
+)
 
 
 class Piece(NamedTuple):
@@ -45,6 +50,8 @@ class Macro:
     body: str
     arguments: int = 0
     default: str | None = None
+    sized: bool = False  # a star or a size such as [\\big] may follow its name
+    refusal: str = ""  # why formulas with it are not read
 
 
 def pieces(text: str) -> list[Piece]:
@@ -65,12 +72,30 @@ def pieces(text: str) -> list[Piece]:
 
 
 def read_macros(definitions: Iterable[str]) -> Mapping[str, Macro]:
-    r"""The macros that \newcommand, \def and \DeclareMathOperator define. Raises NotRead."""
+    r"""The macros that \newcommand, \def, \let and others define. Raises NotRead."""
     macros = {}
     for definition in definitions:
         check_text(definition)
         macro = _macro(definition)
         macros[macro.name] = macro
+    return macros
+
+
+def document_macros(definitions: Iterable[str]) -> Mapping[str, Macro]:
+    """Those of a document: one that is defined twice, or not understood, is refused in formulas."""
+    macros: dict[str, Macro] = {}
+    for definition in definitions:
+        try:
+            macro = next(iter(read_macros([definition]).values()))
+        except NotRead as error:
+            if named := DEFINED.match(definition):
+                macros[named[1]] = Macro(
+                    named[1], "", refusal=f"{named[1]} stands for {error.reason}"
+                )
+            continue
+        changed = macros.get(macro.name, macro) != macro
+        told = f"{macro.name} is defined in two ways" if changed else ""
+        macros[macro.name] = replace(macro, refusal=told)
     return macros
 
 
@@ -82,6 +107,11 @@ def _macro(text: str) -> Macro:
         return Macro(match.group(1), rf"\operatorname{{{match.group(2)}}}")
     if match := DEF.fullmatch(text):
         return Macro(match.group(1), match.group(3), match.group(2).count("#"))
+    if match := LET.fullmatch(text):
+        return Macro(match.group(1), match.group(2))
+    if match := DELIMITERS.fullmatch(text):
+        name, left, right = match.groups()
+        return Macro(name, rf"\left{left} #1 \right{right}", 1, sized=True)
     raise NotRead("not a definition of a macro", 0, len(text))
 
 
@@ -107,12 +137,9 @@ def expand(source: list[Piece], macros: Mapping[str, Macro]) -> list[Piece]:
 
 
 def _replacement(macro: Macro, call: Piece, waiting: list[Piece]) -> list[Piece]:
-    arguments = []
-    for index in range(macro.arguments):
-        if index == 0 and macro.default is not None:
-            arguments.append(_optional(macro.default, call, waiting))
-        else:
-            arguments.append(_argument(call, waiting))
+    if macro.refusal:
+        raise NotRead(macro.refusal, call.start, call.end)
+    arguments, end = _arguments(macro, call, waiting)
     found: list[Piece] = []
     body = iter(pieces(macro.body))
     for piece in body:
@@ -121,37 +148,55 @@ def _replacement(macro: Macro, call: Piece, waiting: list[Piece]) -> list[Piece]
             if not number.isdecimal() or not 1 <= int(number[0]) <= len(arguments):
                 raise NotRead(f"{macro.name} asks for an argument that it lacks", call.start)
             found += arguments[int(number[0]) - 1]
-            found += [Piece(digit, *call[1:3], call.depth + 1) for digit in number[1:]]
+            found += [Piece(digit, call.start, end, call.depth + 1) for digit in number[1:]]
         else:
-            found.append(Piece(piece.text, call.start, call.end, call.depth + 1))
+            found.append(Piece(piece.text, call.start, end, call.depth + 1))
         if len(found) > 4 * MAX_TOKENS:
             raise NotRead(f"{macro.name} expands to too much", call.start, call.end)
     return found
 
 
-def _argument(call: Piece, waiting: list[Piece]) -> list[Piece]:
+def _arguments(macro: Macro, call: Piece, waiting: list[Piece]) -> tuple[list[list[Piece]], int]:
+    """The arguments of a call, and where it ends with them."""
+    arguments, end = [], call.end
+    if macro.sized and waiting and waiting[-1].text in ("*", "["):
+        size = waiting.pop()
+        end = size.end if size.text == "*" else _until("]", call, waiting)[1]
+    for index in range(macro.arguments):
+        if index == 0 and macro.default is not None:
+            argument, last = _optional(macro.default, call, waiting)
+        else:
+            argument, last = _argument(call, waiting)
+        arguments.append(argument)
+        end = max(end, last)
+    return arguments, end
+
+
+def _argument(call: Piece, waiting: list[Piece]) -> tuple[list[Piece], int]:
     while waiting and waiting[-1].is_space:
         waiting.pop()
     if not waiting:
         raise NotRead(f"{call.text} without its argument", call.start, call.end)
     first = waiting.pop()
-    return [first] if first.text != "{" else _until("}", call, waiting)
+    return ([first], first.end) if first.text != "{" else _until("}", call, waiting)
 
 
-def _optional(default: str, call: Piece, waiting: list[Piece]) -> list[Piece]:
+def _optional(default: str, call: Piece, waiting: list[Piece]) -> tuple[list[Piece], int]:
     if waiting and waiting[-1].text == "[":
         waiting.pop()
         return _until("]", call, waiting)
-    return [Piece(piece.text, call.start, call.end, call.depth + 1) for piece in pieces(default)]
+    found = [Piece(piece.text, call.start, call.end, call.depth + 1) for piece in pieces(default)]
+    return found, call.end
 
 
-def _until(close: str, call: Piece, waiting: list[Piece]) -> list[Piece]:
+def _until(close: str, call: Piece, waiting: list[Piece]) -> tuple[list[Piece], int]:
+    """The pieces up to a closing sign, and where that ends."""
     found: list[Piece] = []
     depth = 0
     while waiting:
         piece = waiting.pop()
         if piece.text == close and depth == 0:
-            return found
+            return found, piece.end
         depth += (piece.text == "{") - (piece.text == "}")
         found.append(piece)
     raise NotRead(f"{call.text} without the end of its argument", call.start, call.end)

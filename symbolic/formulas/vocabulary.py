@@ -27,6 +27,7 @@ UNICODE = {
     "≈": r"\approx", "≃": r"\simeq", "≅": r"\cong", "≠": r"\ne", "≤": r"\le", "≥": r"\ge",
     "⩽": r"\le", "⩾": r"\ge", "≪": r"\ll", "≫": r"\gg", "∼": r"\sim", "∝": r"\propto",
     "→": r"\to", "⟶": r"\to", "⇒": r"\implies", "⟹": r"\implies", "⇔": r"\iff", "∈": r"\in",
+    "&lt;": "<", "&gt;": ">",
     "≡": r"\equiv", "≔": r"\coloneqq", "×": r"\times", "·": r"\cdot", "⋅": r"\cdot", "∗": "*",
     "−": "-", "–": "-", "÷": "/", "∕": "/", "√": r"\sqrt", "∞": r"\infty", "…": r"\dots",
     "⋯": r"\cdots", "ℓ": r"\ell", "∫": r"\int", "∑": r"\sum", "∏": r"\prod", "∣": "|",
@@ -110,8 +111,13 @@ SPACES = words(
     r"\, \; \: \! \> \/ \displaystyle \textstyle \scriptstyle \scriptscriptstyle \limits \nolimits "
     r"\nonumber \notag \thinspace \medspace \thickspace \negthinspace \allowbreak \bigl \bigr "
     r"\Bigl \Bigr \biggl \biggr \Biggl \Biggr \big \Big \bigg \Bigg \bigm \Bigm \enspace \relax "
-    r"\strut \mathstrut"
+    r"\strut \mathstrut \allowdisplaybreaks \qedhere \IEEEyesnumber \IEEEnonumber "
+    r"\IEEEyessubnumber \IEEEeqnarraynumspace"
 ) | {"\\ ", "\\\n", "~", "&"}
+# Commands that show nothing, with the number of their arguments.
+UNSEEN = dict.fromkeys(
+    words(r"\label \tag \hspace \vspace \mspace \phantom \hphantom \vphantom \stepcounter"), 1
+) | {r"\addtocounter": 2}
 QUADS = frozenset({r"\quad", r"\qquad"})
 DOTS = frozenset({r"\dots", r"\ldots", r"\cdots", r"\dotsc", r"\dotsb", "..."})
 TIMES = {r"\cdot": "·", r"\times": "·", "*": "·", r"\ast": "·"}

@@ -1,5 +1,7 @@
 """Trees as plain text with every product and bracket written; `read_plain` gives them back."""
 
+from collections.abc import Sequence
+
 from varlaw.symbolic.formulas.tree import Chain, Head, Node
 from varlaw.symbolic.formulas.vocabulary import STYLES, function
 
@@ -84,7 +86,7 @@ def _applied(node: Node) -> str:
             order = f"_{{{show(node.parts[1])}}}" if len(node.parts) > 1 else ""
             return f"||({show(node.parts[0])})||{order}"
         case Head.CALL:
-            return f"{node.text}({inside})"
+            return f"{node.text}({_with_given(node.parts)})"
         case Head.EXPECTATION:
             return _expectation(node)
         case Head.INDICATOR:
@@ -142,12 +144,19 @@ def _below(core: str, parts: list[Node]) -> str:
 
 
 def _expectation(node: Node) -> str:
-    given = [part for part in node.parts if part.head is Head.GIVEN]
-    of = [part for part in node.parts if part.head is not Head.GIVEN]
-    if node.text == "P" and of[0].head is Head.INDICATOR:
-        of = list(of[0].parts)
-    bar = f" | {', '.join(map(show, given[0].parts))}" if given else ""
-    return f"{'Pr' if node.text == 'P' else node.text}[{', '.join(map(show, of))}{bar}]"
+    first, *rest = node.parts
+    if node.text == "P" and first.head is Head.INDICATOR:
+        rest = [*first.parts, *rest]
+    else:
+        rest = [first, *rest]
+    return f"{'Pr' if node.text == 'P' else node.text}[{_with_given(rest)}]"
+
+
+def _with_given(parts: Sequence[Node]) -> str:
+    """What stands in brackets, with what is given behind a bar."""
+    of = [show(part) for part in parts if part.head is not Head.GIVEN]
+    given = [", ".join(map(show, part.parts)) for part in parts if part.head is Head.GIVEN]
+    return " | ".join([", ".join(of), *given])
 
 
 def _cases(node: Node) -> list[str]:

@@ -44,14 +44,31 @@ def test_exit_codes(varlaw: Run, folder: Path, text: str, code: int, strict: int
 def test_text(varlaw: Run, folder: Path) -> None:
     (folder / "a.md").write_text(f"{TRUE} and {FALSE} and {OPEN}\n")
     result = varlaw("check", ".")
-    first, line, mark, last = result.out.splitlines()
+    first, line, mark, last, hint = result.out.splitlines()
     assert first.startswith("a.md:1:36: refuted: it is 0.036084392")
     assert line[mark.index("^") : mark.rindex("^") + 1] == FALSE.strip("$")
     assert last == (
         "1 file, 3 spans, 3 links: 1 verified, 0 loose, 1 refuted, 1 undecided, 0 no claims"
     )
     assert not result.err
-    assert "such as z ~ N(0, 1)" in varlaw("check", ".", "--verbose").out
+    assert hint.startswith("undecided: --verbose")
+    assert "such as z ~ N(0, 1)" in (shown := varlaw("check", ".", "--verbose").out)
+    assert hint not in shown
+
+
+@pytest.mark.parametrize(
+    "line", ["::error::x $1+1=3$", " ##[error]x $1+1=3$", "\u202e$1+1=3$ \x1b[m"]
+)
+def test_nothing_in_a_document_acts_on_a_terminal_or_a_log(
+    varlaw: Run, folder: Path, line: str
+) -> None:
+    path = folder / "::a\n::b.md"
+    path.write_text(line)
+    out = varlaw("check", ".").out
+    assert not any(one.lstrip().startswith(("::", "##[")) for one in out.splitlines())
+    assert not set("\u202e\x1b") & set(out)
+    (annotation, _) = varlaw("check", ".", "--format", "github").out.splitlines()
+    assert annotation.startswith("::error file=%3A%3Aa%0A%3A%3Ab.md,")
 
 
 @pytest.mark.parametrize(

@@ -40,7 +40,7 @@ def test_a_line_with_everything(varlaw: Run, document: str) -> None:
     assert unread[0] == "not read"
     assert r"\oplus" in unread[1]["why"]
     assert undecided[0] == "undecided"
-    assert "varlaw: x ~ N(0, 1)" in undecided[1]["to decide it"]
+    assert undecided[1]["to decide it"].endswith("<!-- varlaw: u ~ N(0, 1) -->")
     assert bare == ("no claim", {"read as": "m", "why": "it has no relation"})
 
 
@@ -52,6 +52,20 @@ def test_an_implication_ends_where_another_link_begins(varlaw: Run, tmp_path: Pa
     assert (implied["status"], rounded["status"]) == ("verified", "refuted")
     assert implied["text"].endswith(r"L > 76\log_2 10")
     assert implied["facts"][0]["text"] == "2^(-L/2) < 10^(-38) => L > 76*log(10, 2)"
+
+
+def test_the_comment_to_write_is_that_of_the_format(varlaw: Run, tmp_path: Path) -> None:
+    path = tmp_path / "a.tex"
+    path.write_text(r"$\mathrm{Var}(w) = 1/n$, $2^{31} = 2.1$ GB")
+    (random, facts), (unit, why) = found(varlaw, f"{path}:1")
+    assert (random, facts["to decide it"]) == (
+        "undecided",
+        "say what is random: % varlaw: w ~ N(0, 1)",
+    )
+    assert (unit, why["why"].split(",")[0]) == (
+        "no claim",
+        "its last number goes on in what follows",
+    )
 
 
 def test_a_column(varlaw: Run, document: str) -> None:

@@ -78,6 +78,10 @@ def test_delimiters_are_the_same_in_every_format(text: str, found: list[str], su
         ("<!-- $x$ --> $y$", ["y"]),
         ("<!--\n\n$x$\n\n--> \n\n$y$", ["y"]),
         ("<pre>$x$</pre>\n\n<div>$y$</div>", ["y"]),
+        ("<code>$x$</code> <img src=a alt=\"$y$\"> <b title='$u$'>$z$</b>", ["z"]),
+        ("<div>\n<pre>\n$x$</pre> <td>$y$</td>\n</div>", ["y"]),
+        ("<code> never closed $x$, $a <b and c> d$", ["x", "a <b and c> d"]),
+        ("% of MyST: $x$\n$y$ at 5% of $z$\n% $u$", ["y", "z"]),
         ("a lone ` and $x$", ["x"]),
         # fences of maths and directives
         ("```math\nx = 1\n```", ["x = 1"]),
@@ -244,7 +248,7 @@ def test_macros_as_written() -> None:
 \newcommand{\E}{\mathbb{E}} \renewcommand\var[1]{\mathrm{Var}(#1)} \DeclareMathOperator*{\std}{std}
 \def\half{\frac12} and in $\def\x{y} \x = 1$ and unclosed \def\z{
 
-\newcommandx{\no}{a}
+\newcommandx{\no}{a} \let\eps=\varepsilon \letter \DeclarePairedDelimiter{\abs}{\lvert}{\rvert}
 """
     assert read(text).macros == (
         r"\newcommand{\E}{\mathbb{E}}",
@@ -252,6 +256,8 @@ def test_macros_as_written() -> None:
         r"\DeclareMathOperator*{\std}{std}",
         r"\def\half{\frac12}",
         r"\def\x{y}",
+        r"\let\eps=\varepsilon",
+        r"\DeclarePairedDelimiter{\abs}{\lvert}{\rvert}",
     )
 
 
