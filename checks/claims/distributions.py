@@ -20,7 +20,7 @@ from varlaw.symbolic.gaussian.quadrature import integral
 from varlaw.symbolic.language_functions import at_number
 from varlaw.symbolic.language_limits import ReadingError
 from varlaw.symbolic.language_text import typed
-from varlaw.symbolic.terms import indicator
+from varlaw.symbolic.terms import Indicator, indicator
 
 MOST_MOMENTS = 8
 NAMES = {
@@ -33,6 +33,7 @@ NAMES = {
     **raw_moments.NAMES,
 }
 FUNCTIONS_TOO = ("Gamma", "gamma", "Beta", "beta")
+DENSITIES = ("normal", "uniform", "truncated")
 POSITIONS = {
     "normal": ("mean", "var"),
     "uniform": ("low", "high"),
@@ -93,6 +94,8 @@ class Distribution:
             return f
         if self.points:
             return Add(*(chance * _at(f, x, value) for value, chance in self.points))
+        if self.kind in DENSITIES:
+            f = f.replace(lambda node: _almost_never(node, x), lambda node: Integer(0))
         try:
             if self.kind == "normal":
                 return _gaussian(f, x, self["mean"], self["var"])
@@ -181,6 +184,14 @@ def distribution(name: str, given: Sequence[tuple[str, Expr]]) -> Distribution:
 def is_law(node: Node) -> bool:
     """Whether a call names a distribution, and no function."""
     return node.head is Head.CALL and node.text in NAMES and node.text not in FUNCTIONS_TOO
+
+
+def _almost_never(node: Expr, x: Symbol) -> bool:
+    """Whether a node is 1[a x + b = 0] for numbers a, which a law with a density meets never."""
+    if not isinstance(node, Indicator) or node.relation != "=":
+        return False
+    slope = node.args[0].diff(x)
+    return bool(slope.is_number and slope.is_nonzero)
 
 
 def _to_be_named(kind: str, key: str) -> bool:

@@ -169,6 +169,11 @@ def test_functions_by_their_names_in_many_countries(text: str, expected: str) ->
     assert verdict(text) == expected
 
 
+def test_small_numbers_are_shown_with_an_exponent() -> None:
+    (found,) = judged(r"e^{-1000} = 0.5")
+    assert found.value == "5.0759589e-435"
+
+
 def test_what_may_be_zero_below_is_told() -> None:
     (found,) = judged(r"\frac{x^2-1}{x-1} = x+1")
     assert str(found.verdict) == "verified"
