@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from flint import acb, arb, ctx
-from sympy import Add, Dummy, Expr, Integer, Rational, Symbol, oo
+from sympy import Add, Dummy, Expr, Integer, Rational, Symbol, erf, erfc, oo
 
 from varlaw.checks.claims import raw_moments
 from varlaw.checks.claims.functions import NoValue
@@ -33,6 +33,7 @@ NAMES = {
     **raw_moments.NAMES,
 }
 FUNCTIONS_TOO = ("Gamma", "gamma", "Beta", "beta")
+FAR = 3  # where erf is taken by its tail
 DENSITIES = ("normal", "uniform", "truncated")
 POSITIONS = {
     "normal": ("mean", "var"),
@@ -101,8 +102,9 @@ class Distribution:
                 return _gaussian(f, x, self["mean"], self["var"])
             if self.kind == "truncated":
                 inside = indicator(x - self["low"], ">") * indicator(self["high"] - x, ">")
-                whole = _gaussian(f * inside, x, self["mean"], self["var"])
-                return whole / _gaussian(inside, x, self["mean"], self["var"])
+                means = [_gaussian(g, x, self["mean"], self["var"]) for g in (f * inside, inside)]
+                whole, chance = map(_tails, means)
+                return whole / chance
             if self.kind == "uniform":
                 return _uniform(f, x, self["low"], self["high"])
             if self.kind in raw_moments.LAWS:
@@ -220,6 +222,17 @@ def _at(f: Expr, x: Symbol, value: Expr) -> Expr:
         return f.subs(x, value).replace(lambda node: isinstance(node, Activation), at_number)
     except ReadingError as error:
         raise NoValue(str(error)) from None
+
+
+def _tails(mean: Expr) -> Expr:
+    """erf of large numbers by erfc, so that nothing cancels far out."""
+
+    def by_tail(value: Expr) -> Expr:
+        return 1 - erfc(value) if value > 0 else erfc(-value) - 1
+
+    far = {e: by_tail(e.args[0]) for e in mean.atoms(erf) if e.args[0].is_number}
+    far = {e: tail for e, tail in far.items() if abs(e.args[0]) > FAR}
+    return mean.xreplace(far).expand() if far else mean
 
 
 class Enclosure(Located):

@@ -178,9 +178,13 @@ def test_an_index_with_the_name_of_a_random_variable_is_not_decided(text: str) -
         ("b ~ Bernoulli(p)", "P[b = 1] = p", "verified"),
         ("b ~ Bernoulli(p)", "P[b = 1] = 1 - p", "refuted"),
         ("x ~ Poisson(2)", "P[x = 0] = 0", "undecided"),  # not so
+        ("x ~ truncated(0, 1, 40, 41)", "E[x] = 40.024968847", "verified"),  # by quadrature
+        ("x ~ truncated(0, 1, -41, -40)", "E[x] = 40.024968847", "refuted"),
     ],
 )
-def test_probabilities_of_single_values(line: str, text: str, expected: str) -> None:
+def test_probabilities_of_single_values_and_means_far_out(
+    line: str, text: str, expected: str
+) -> None:
     assert str(judged(text, line).verdict) == expected
 
 
