@@ -8,6 +8,7 @@ from flint import acb, arb, ctx
 from sympy import Add, Dummy, Expr, Integer, Rational, Symbol, erf, erfc, oo
 
 from varlaw.checks.claims import raw_moments
+from varlaw.checks.claims.antiderivatives import integral_over
 from varlaw.checks.claims.functions import NoValue
 from varlaw.symbolic.activation import Activation
 from varlaw.symbolic.formulas.tree import Head, Node
@@ -286,6 +287,8 @@ def _uniform(f: Expr, x: Symbol, low: Expr, high: Expr) -> Expr:
     if f.is_polynomial(x):
         whole = f.as_poly(x).integrate(x).as_expr()
         return ((whole.subs(x, high) - whole.subs(x, low)) / (high - low)).cancel()
+    if (whole := integral_over(f, x, low, high)) is not None:
+        return whole / (high - low)
     if (f.free_symbols - {x}) | low.free_symbols | high.free_symbols:
         raise NoValue("a mean with parameters over a range")
     pieces = pieces_of(f, x)
