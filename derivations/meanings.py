@@ -33,6 +33,13 @@ _SCALED = (
     "p: the derivative of the loss by the output y, independent of the weights",
     "g: the second moment of that derivative",
 )
+_KERNEL = (
+    "z: the pre-activation at one input, N(0, q)",
+    "z_2: that at another input, N(0, q) as well, of correlation rho with z",
+    "u: the part of it that is independent of z",
+    "t: rho/sqrt(1 - rho^2)",
+    "rho: the correlation, between -1 and 1",
+)
 COMMON = {  # what the symbols of a family mean, where they occur and the law says nothing else
     "activation": (
         "z: the pre-activation",
@@ -100,12 +107,12 @@ COMMON = {  # what the symbols of a family mean, where they occur and the law sa
     ),
     "residual": _STREAM,
     "optimiser": ("eta: the learning rate", "n: the number of weights"),
-    "kernels": (
-        "z: the pre-activation at one input, N(0, q)",
-        "z_2: that at another input, N(0, q) as well, of correlation rho with z",
-        "u: the part of it that is independent of z",
-        "t: rho/sqrt(1 - rho^2)",
-        "rho: the correlation, between -1 and 1",
+    "kernels": _KERNEL,
+    "shaping": (
+        *_KERNEL,
+        "a: the slope below 0",
+        "v: the variance of the pre-activation",
+        "q: the variance of the pre-activations",
     ),
     "exponents": (
         "n: the width",

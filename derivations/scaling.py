@@ -72,6 +72,40 @@ def residual_scaling() -> Derivation:
 
 
 @law(
+    name="stream-without-depth",
+    family="scaling",
+    title="With 2 L branches scaled by 1/sqrt(2 L) the stream ends at v_0 + s2, whatever the depth",
+    regime="exact, for Pre-Norm branches uncorrelated with the stream",
+    sources=("radford2019",),
+    rests_on=("scaled-stream",),
+    symbols=(
+        "v_0: the variance of the stream at its start",
+        "s2: the variance of a branch before it is scaled, s2/(2 L) after it",
+        "L: the number of blocks, of two branches each",
+    ),
+    note="Nothing of L is left.",
+    pitfalls=(
+        (
+            "a stream that does not depend on the depth shows that 1/sqrt(2 L) is in place",
+            "scaled by 1/sqrt(L) it does not depend on the depth either; the size tells them apart",
+            "v_0 + s2 with 1/sqrt(2 L), v_0 + 2 s2 with 1/sqrt(L), at any L",
+        ),
+        (
+            "since the end does not depend on the depth, no layer changes the variance",
+            "each branch adds s2/(2 L); only their sum is the same at any depth",
+            "v_0 + l s2/(2 L) after l branches",
+        ),
+    ),
+)
+def stream_without_depth() -> Derivation:
+    return scaled_stream.derivation.by(
+        "substitute",
+        values={c: 1 / sqrt(2 * L), N: 2 * L},
+        because="2 L branches, each scaled by 1/sqrt(2 L)",
+    )
+
+
+@law(
     name="block-stream",
     family="scaling",
     title="L blocks of two branches of variances a and b: the stream reaches v_0 + L c^2 (a + b)",

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from varlaw.explored import Exploration
-from varlaw.explored_forms import shown
-from varlaw.symbolic.language_text import typed
+from varlaw.explored_forms import shown, solution
 from varlaw.table import Cell, Table
 
 TITLES = ("variant", "growth", "forward", "backward", "growth back", "solved", "measured")
@@ -28,7 +27,7 @@ class Comparison:
                 shown(found.backward.second_moment) if found.backward else f"({found.why})",
                 *(_growth(found, "backward") if found.backward else ("",)),
                 "; ".join(
-                    f"{keep}: {found.unknown} = {typed(value)}"
+                    f"{keep}: {solution(found.unknown, value)}"
                     for keep, value in found.solved.items()
                     if not isinstance(value, str)
                 ),

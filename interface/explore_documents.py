@@ -8,11 +8,10 @@ import click
 from varlaw.console import Exit
 from varlaw.exploration import is_file
 from varlaw.explored import Exploration
-from varlaw.explored_forms import text
+from varlaw.explored_forms import solution, text
 from varlaw.symbolic.blocks.derivation import Derivation
 from varlaw.symbolic.blocks.state import BlockError
 from varlaw.symbolic.blocks.written import written
-from varlaw.symbolic.language_text import typed
 from varlaw.symbolic.printers.blocks import Told
 
 
@@ -68,8 +67,7 @@ def told(found: Exploration) -> Told:
     facts["backward"].append(last)
     for keep, value in found.solved.items():
         side = keep if keep in facts else "backward" if known else "forward"
-        shown = value if isinstance(value, str) else f"{found.unknown} = {typed(value)}"
-        facts[side].append((f"Solved, {keep}", shown))
+        facts[side].append((f"Solved, {keep}", solution(found.unknown, value)))
     for name, one in found.measured.items():
         facts[name if name in facts else "forward"].append((f"Measured, {name}", str(one)))
     return Told(written(found.block), Derivation(found.block, found.state), facts)

@@ -54,7 +54,7 @@ def text(found: Exploration) -> str:
             lines.append(f"  growth  {found.depth.backward}")
         lines.append(f"  regime  {found.backward.regime}")
     for keep, value in found.solved.items():
-        told = value if isinstance(value, str) else f"{found.unknown} = {typed(value)}"
+        told = solution(found.unknown, value)
         if not isinstance(value, str) and keep in found.losses:
             told += f", the least mean of {typed(found.losses[keep])} of both ratios r"
         lines.append(f"solved, {keep}: {told}")
@@ -66,6 +66,13 @@ def text(found: Exploration) -> str:
         lines += _scatter_lines(found.scatter)
     lines += [f"measured, {name}: {one}" for name, one in found.measured.items()]
     return "\n".join(lines)
+
+
+def solution(name: str | None, value: Expr | str) -> str:
+    """A name and what was solved for it, or why nothing was."""
+    if isinstance(value, str):
+        return value
+    return f"{name} = {typed(value)}" + ("" if value.is_positive else ", where that is positive")
 
 
 def _scatter_lines(found: Scatter) -> list[str]:

@@ -97,7 +97,8 @@ class CalledActivation(Called):
     kind: type[Activation] = Activation
 
     def jumps(self, primes: int, *arguments: Expr) -> bool:
-        return any(self.kind(*arguments).jumps(order) for order in range(primes))
+        made = self.kind(arguments[0], *_completed(self.kind, arguments[1:]))
+        return any(made.jumps(order) for order in range(primes))
 
     def _arity(self) -> str:
         whole = f"{self.name}({', '.join(('x', *self.kind.parameters))})"
@@ -107,7 +108,7 @@ class CalledActivation(Called):
         """The derivative of each part, where the part holds."""
         z, *parameters = arguments
         t = z if z.is_Symbol else Dummy("t", real=True)
-        parts = self.kind.parts(t, *_completed(self.kind, parameters))
+        parts = self.kind(t, *_completed(self.kind, parameters)).written_out
         rests = z.has(*KINKED)  # the argument may rest at a start, which belongs to one part
         sides = [Integer(1)]
         for position, (start, _) in enumerate(parts[1:]):

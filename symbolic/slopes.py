@@ -3,6 +3,8 @@
 SymPy's `diff` gives the same, but asks of each part whether it is zero, which takes it far longer.
 """
 
+from functools import cmp_to_key
+
 from sympy import Add, Expr, Function, Integer, Mul, Pow, Symbol, exp, tanh
 
 
@@ -11,17 +13,45 @@ def slope(f: Expr, x: Symbol, order: int = 1) -> Expr:
 
     >>> x = Symbol("x", real=True)
     >>> slope(x**3 / (1 + x), x)
-    -x**3/(x + 1)**2 + 3*x**2/(x + 1)
+    (-x**3 + 3*x**2*(x + 1))/(x + 1)**2
     """
     for _ in range(order):
         f = _slope(f, x)
     return f
 
 
+def is_affine(f: Expr, x: Symbol) -> bool:
+    """Whether f is a + b x, b being possibly 0."""
+    return x not in _slope(f, x).free_symbols
+
+
 def raised(base: Expr, exponent: Expr) -> Expr:
     """A power; SymPy would ask each term of a sum whether it is infinite, which takes it long."""
-    plain = isinstance(base, Add) and exponent.is_Integer and exponent not in (0, 1)
-    return Pow(base, exponent, evaluate=not plain or base.is_number)
+    if base.is_number or not exponent.is_Integer or exponent in (0, 1):
+        return Pow(base, exponent)
+    match base:
+        case Add():
+            return Pow(base, exponent, evaluate=False)
+        case Mul():
+            return _joined([raised(part, exponent) for part in base.args])
+        case Pow() if base.exp.is_Integer:
+            return raised(base.base, base.exp * exponent)
+    return Pow(base, exponent)
+
+
+def _joined(parts: list[Expr]) -> Expr:
+    """The product of powers of the factors of another product, in SymPy's order."""
+    if any(part.is_Mul for part in parts):
+        return Mul(*parts)
+    scale = Mul(*(part for part in parts if part.is_Number))
+    others = [part for part in parts if not part.is_Number]
+    others.sort(key=cmp_to_key(_order))
+    factors = others if scale == 1 else [scale, *others]
+    return Mul(*factors, evaluate=False) if len(factors) > 1 else factors[0]
+
+
+def _order(one: Expr, other: Expr) -> int:
+    return int(one.compare(other))
 
 
 def _slope(f: Expr, x: Symbol) -> Expr:
@@ -32,6 +62,11 @@ def _slope(f: Expr, x: Symbol) -> Expr:
     match f:
         case Add():
             return Add(*(_slope(part, x) for part in f.args))
+        case Mul() if (below := next((g for g in f.args if _divides(g, x)), None)) is not None:
+            above = Mul(*(part for part in f.args if part is not below))
+            v, n = below.args
+            rise = Add(v * _slope(above, x), n * above * _slope(v, x))
+            return rise * raised(v, n - 1)
         case Mul():
             return Add(
                 *(
@@ -49,3 +84,9 @@ def _slope(f: Expr, x: Symbol) -> Expr:
         case Function() if len(f.args) == 1:
             return f.fdiff(1) * _slope(f.args[0], x)
     return f.diff(x)
+
+
+def _divides(part: Expr, x: Symbol) -> bool:
+    """Whether it is a whole power of an affine function in the denominator."""
+    whole = part.is_Pow and part.exp.is_Integer and part.exp < 0 and part.base.is_Add
+    return whole and is_affine(part.base, x)

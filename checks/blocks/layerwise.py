@@ -37,6 +37,14 @@ class Kept(Draw):
             drawn = self.rng.standard_normal(shape, dtype=np.float32)
             drawn *= np.float32(np.sqrt(number(variance)))
             self.drawn.append(drawn)
+        return self._next()
+
+    def uniform(self, *shape: int) -> Batch:
+        if self.place == len(self.drawn):
+            self.drawn.append(self.rng.random(shape, dtype=np.float32))
+        return self._next()
+
+    def _next(self) -> Batch:
         self.place += 1
         return self.drawn[self.place - 1]
 

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 from sympy import Expr
 
-from varlaw.checks.blocks.running import Batch, Draw, children, number, parts, run, whole
+from varlaw.checks.blocks.running import Batch, children, number, parts, run, whole
+from varlaw.checks.blocks.seen import Seen, cost
 from varlaw.symbolic.blocks.attention import Attention
-from varlaw.symbolic.blocks.block import Block
+from varlaw.symbolic.blocks.block import Block, Sequential
 from varlaw.symbolic.blocks.convolution import Conv
 from varlaw.symbolic.blocks.cross import Targets
 from varlaw.symbolic.blocks.experts import Experts
@@ -24,7 +25,9 @@ from varlaw.symbolic.blocks.vision import Patches
 WORK = 5e7  # weights drawn for one measurement
 REPLICATES = (16, 4000)
 LARGEST = 20_000_000  # weights of one network
-STEP = 1e-4  # of differences, for gradients
+PRODUCTS = 16  # of numbers that take the time of one random number
+INPUTS = 8  # of one network, where no layer says how many
+STEP = 1e-6  # of differences, for gradients
 
 
 @dataclass(frozen=True)
@@ -89,6 +92,8 @@ class Simulation:
     @classmethod
     def of(cls, block: Block, state: State, law: str = "normal") -> "Simulation":
         """Raises BlockError where names have no values, and for a network that is too large."""
+        if isinstance(_first(block), Embedding):
+            state = State(second_moment=ONE)  # tokens come in as numbers, without moments
         out, gradient = block.forward(state), _gradient(block, state)
         claims, regimes = {"forward": out.second_moment}, {"forward": out.regime}
         if out.product is not None:
@@ -96,16 +101,21 @@ class Simulation:
         if gradient is not None:
             claims["backward"], regimes["backward"] = gradient.second_moment, gradient.regime
         claimed = {name: number(value) for name, value in claims.items()}
-        cost = _weights(block)
-        if cost > LARGEST:
-            raise BlockError(f"a simulation of {cost} weights is too large; at most {LARGEST}")
-        return cls(block, state, law, claimed, regimes, 3 * cost + 1)
+        rows = _rows(block, "backward" in claimed)
+        weights = _weights(block, rows if law == "normal" else None)
+        if weights > LARGEST:
+            raise BlockError(f"a simulation of {weights} weights is too large; at most {LARGEST}")
+        return cls(block, state, law, claimed, regimes, weights + 1)
 
     def run(self, streams: Sequence[np.random.SeedSequence]) -> dict[str, Batch]:
         """The statistics of a network for each stream, a vector for each claim."""
         wanted = set(self.claimed)
         found = [_replicate(self.block, self.state, stream, self.law, wanted) for stream in streams]
         return {name: np.asarray([one[name] for one in found]) for name in self.claimed}
+
+
+def _first(block: Block) -> Block:
+    return _first(block.parts[0]) if isinstance(block, Sequential) else block
 
 
 def _replicate(
@@ -118,10 +128,11 @@ def _replicate(
     """What one network gives, with everything random drawn anew."""
     first, weights = stream.spawn(2)
     rng = np.random.default_rng(first)
-    x = inputs(block, state, 2 if "product" in wanted else 1, rng)
+    x = inputs(block, state, 2 if "product" in wanted else 1, rng, INPUTS)
+    draw = Seen(np.random.default_rng(weights), law, inputs=_rows(block, "backward" in wanted))
 
     def once(batch: Batch) -> Batch:
-        return run(block, batch, Draw(np.random.default_rng(weights), law))
+        return run(block, batch, draw.again())
 
     y = once(x)
     found = {"forward": float((y**2).mean())}
@@ -132,8 +143,8 @@ def _replicate(
     if "backward" in wanted:
         scale = STEP * math.sqrt(number(state.second_moment))
         step = scale * rng.standard_normal(x.shape)
-        apart = once(x + step) - once(x - step)
-        found["backward"] = float((apart**2).sum()) / (4 * scale**2 * x.size)
+        apart = once(x + step) - y
+        found["backward"] = float((apart**2).sum()) / (scale**2 * x.size)
     return found
 
 
@@ -147,16 +158,31 @@ def _gradient(block: Block, state: State) -> Gradient | None:
         return None
 
 
-def inputs(block: Block, state: State, least: int, rng: np.random.Generator) -> Batch:
-    """Gaussian inputs, of which two each have the correlation of the state; `least` at least."""
+def inputs(
+    block: Block, state: State, least: int, rng: np.random.Generator, alone: int = 1
+) -> Batch:
+    """Gaussian inputs, of which two each have the correlation of the state; `least` at least.
+
+    There are `alone` of them where no layer says how many, and they are no images.
+    """
     width, tokens, places = _sizes(block)
-    shape = max(tokens, least), *places, width
+    shape = max(_count(tokens, places, alone), least), *places, width
     mean, spread = number(state.mean), math.sqrt(number(state.variance))
     rho = 0.0 if state.product is None else number(state.correlation)
     if rho < 0:
         raise BlockError("a simulation has correlations from 0 on")
     shared, own = rng.standard_normal(width), rng.standard_normal(shape)
     return np.asarray(mean + spread * (math.sqrt(rho) * shared + math.sqrt(1 - rho) * own))
+
+
+def _count(tokens: int, places: tuple[int, ...], alone: int) -> int:
+    return tokens or (1 if places else alone)
+
+
+def _rows(block: Block, backward: bool) -> int:
+    """How many inputs go through a network: twice as many with differences."""
+    _, tokens, places = _sizes(block)
+    return (2 if backward else 1) * _count(tokens, places, INPUTS)
 
 
 def _sizes(block: Block) -> tuple[int, int, tuple[int, ...]]:
@@ -173,7 +199,7 @@ def _sizes(block: Block) -> tuple[int, int, tuple[int, ...]]:
     for part in every:
         for name in ("fan_in", "width", "channels_in"):
             if isinstance(width := getattr(part, name, None), Expr):
-                return whole(width), max(tokens, default=1), places
+                return whole(width), max(tokens, default=0), places
     raise BlockError("a simulation needs a layer that says how many features there are")
 
 
@@ -189,19 +215,25 @@ def _places(block: Conv) -> tuple[int, ...]:
     return (whole(block.size),) * whole(block.dims)
 
 
-def _weights(block: Block) -> int:
-    """How many weights a network has, those of its attention included."""
+def _weights(block: Block, inputs: int | None) -> int:
+    """In random numbers, the time that a network takes on so many inputs; None: drawn whole."""
     if isinstance(block, Repeat):
-        return whole(block.depth) * _weights(block.block)
+        return whole(block.depth) * _weights(block.block, inputs)
     if isinstance(block, Linear):
-        return whole(block.fan_in) * whole(block.fan_out)
+        seen = inputs if block.law in ("", "normal") else None
+        return _matrix(whole(block.fan_in), whole(block.fan_out), seen)
     if isinstance(block, Conv):
-        taps = (whole(block.window.kernel) * max(_places(block))) ** whole(block.dims)
-        return whole(block.channels_in) * whole(block.channels_out) * taps
+        dims, channels = whole(block.dims), whole(block.channels_in) * whole(block.channels_out)
+        taps = channels * whole(block.window.kernel) ** dims // whole(block.groups)
+        return taps + taps * max(_places(block)) ** dims // PRODUCTS
     if isinstance(block, Experts):
-        return whole(block.experts) * _weights(block.branch)
+        return whole(block.experts) * _weights(block.branch, inputs)
     if isinstance(block, Attention):
         heads, own, tokens = whole(block.heads), whole(block.head_width), whole(block.tokens)
-        outward = 2 * (heads + whole(block.kv_heads)) * own * whole(block.width)
-        return outward + heads * tokens**2
-    return sum(_weights(inner) for inner in children(block))
+        outward = 2 * (heads + whole(block.kv_heads)) * own
+        return _matrix(whole(block.width), outward, inputs) + heads * tokens**2
+    return sum(_weights(inner, inputs) for inner in children(block))
+
+
+def _matrix(fan_in: int, fan_out: int, inputs: int | None) -> int:
+    return fan_in * fan_out if inputs is None else cost(fan_in, fan_out, inputs)

@@ -16,13 +16,14 @@ from varlaw.checks.statistics import Verdict, place, share
 from varlaw.symbolic.blocks.activation import Activation
 from varlaw.symbolic.blocks.attention import Attention
 from varlaw.symbolic.blocks.block import Block
+from varlaw.symbolic.blocks.convolution import Conv
 from varlaw.symbolic.blocks.linear import Linear
 from varlaw.symbolic.blocks.repeat import Repeat
 from varlaw.symbolic.blocks.state import Approximation, State
 
 TOLERANCE = 0.05
 ERROR_RATE = 1e-6
-BUDGET = 3e8  # random numbers: some ten seconds at most
+BUDGET = 1e9  # random numbers: some twenty seconds at most
 GROWING = math.sqrt(2)  # of the number of replicates from look to look
 ALLOWED = 10  # relative error of the wide limit, in layers / width
 UNKNOWN = Interval(-math.inf, math.inf, "asymptotic", 0)
@@ -76,13 +77,19 @@ class _Quantity:
     def look(self) -> None:
         try:
             self.interval = self.sequence.interval()
-        except NoInterval:
-            return
+        except NoInterval:  # all are equal, as a norm at the end makes them
+            mean = self.sequence.estimate
+            self.interval = Interval(mean, mean, self.sequence.kind, self.sequence.count)
         inner, outer = self.margin, self.margin + self.allowance
         if place(self.interval, self.claimed - inner, self.claimed + inner) is Verdict.VERIFIED:
             self.verdict = Verdict.VERIFIED
         if place(self.interval, self.claimed - outer, self.claimed + outer) is Verdict.REFUTED:
             self.verdict = Verdict.REFUTED
+
+    @property
+    def few(self) -> bool:
+        """Whether a claim of many tokens is at stake, whose error is not known."""
+        return math.isinf(self.allowance)
 
     @property
     def settled(self) -> bool:
@@ -106,7 +113,8 @@ class _Quantity:
         apart = abs(self.sequence.estimate - self.claimed)
         share = f"{apart / abs(self.claimed):.1%}" if self.claimed else f"{apart:.3g}"
         if self.settled:
-            return f"wide limit: apart by {share}, which the width may explain"
+            limit = ("many tokens", "their number") if self.few else ("wide limit", "the width")
+            return f"{limit[0]}: apart by {share}, which {limit[1]} may explain"
         if apart > self.margin:
             return f"apart by {share}, of too few networks for a verdict"
         room = self.margin - apart
@@ -187,16 +195,16 @@ def _layers(block: Block) -> int:
     """How many layers of weights there are."""
     if isinstance(block, Repeat):
         return whole(block.depth) * _layers(block.block)
-    own = isinstance(block, Linear | Attention)
+    own = isinstance(block, Linear | Attention | Conv)
     return own + sum(_layers(inner) for inner in children(block))
 
 
 def _width(block: Block) -> float:
-    """The least number of features that go in or out of a layer."""
+    """The least number of features or channels that go in or out of a layer."""
     sizes = [
         number(size)
         for part in parts(block)
-        for name in ("fan_in", "fan_out", "width")
+        for name in ("fan_in", "fan_out", "width", "channels_in", "channels_out")
         if isinstance(size := getattr(part, name, None), Expr)
     ]
     return min(sizes)

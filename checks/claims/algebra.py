@@ -3,7 +3,7 @@
 A closed part that is no algebra (an integral, a tower) becomes a symbol of its own, of known sign.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from flint import ctx
@@ -19,10 +19,13 @@ from sympy import (
     Mul,
     Rational,
     Symbol,
+    cos,
     factorial,
     floor,
     gamma,
+    log,
     pi,
+    sin,
     sqrt,
     zeta,
 )
@@ -37,7 +40,13 @@ from varlaw.symbolic.language_functions import function_named
 from varlaw.symbolic.language_limits import ReadingError, power
 
 SIGN_BITS = 64
-LOGS = ("log", "ln")
+LOGS = ("log", "ln", "lg")
+QUOTIENTS = {"cot": ("cos", "sin"), "coth": ("cosh", "sinh")}
+WRITTEN_OUT: Mapping[str, Callable[[Expr], Expr]] = {
+    "sec": lambda x: 1 / cos(x),
+    "csc": lambda x: 1 / sin(x),
+    "arsinh": lambda x: log(x + sqrt(x**2 + 1)),
+}
 MOST_FACTORS = 40  # of (n + 40)! over n!
 
 
@@ -93,7 +102,8 @@ class Algebra:
                 return sqrt(self._built(parts[0]))
             case Head.ROOT:
                 inner, degree = map(self._built, parts)
-                if inner.is_positive and degree.is_Integer and 0 < degree < 64:
+                small = degree.is_Integer and 0 < degree < 64
+                if inner.is_positive and (small or (degree.free_symbols and degree.is_positive)):
                     return inner ** (1 / degree)
             case Head.FACTORIAL if self.gammas:
                 return self._factorial(node, self._built(parts[0]))
@@ -155,13 +165,20 @@ class Algebra:
         if node.text == "zeta" and len(arguments) == 1:
             even = arguments[0].is_Integer and arguments[0].is_even and 0 < arguments[0] < 64
             return zeta(arguments[0]) if even else self._hidden(node)
+        if node.text in QUOTIENTS and len(arguments) == 1:
+            above, below = (function_named(part)(0, *arguments) for part in QUOTIENTS[node.text])
+            return above / below
+        if node.text in WRITTEN_OUT and len(arguments) == 1:
+            return WRITTEN_OUT[node.text](arguments[0])
+        if node.text == "lg" and len(arguments) == 1:
+            arguments.append(Integer(10))
         if node.text in LOGS:
-            log = function_named("log")
             base = arguments[1] if len(arguments) == 2 else None
             if base is None and node.text == "log" and self.log_base is not None:
                 base = Integer(self.log_base)
-            value = log(0, arguments[0])
-            return value if base is None else value / log(0, base)
+            logarithm = function_named("log")
+            value = logarithm(0, arguments[0])
+            return value if base is None else value / logarithm(0, base)
         if node.text in ROUNDED:
             return self._hidden(node)
         if node.text in ("max", "min") and arguments:

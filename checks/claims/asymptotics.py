@@ -7,32 +7,56 @@ come ever closer to the limit.
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from itertools import pairwise
 from typing import Any
 
 from flint import arb, ctx
-from sympy import Add, Dummy, Expr, Integer, Mul, Pow, Rational, Symbol, exp, log, oo
+from sympy import (
+    Add,
+    Dummy,
+    Expr,
+    Integer,
+    Mul,
+    Pow,
+    Rational,
+    Symbol,
+    atan,
+    cos,
+    cosh,
+    erf,
+    exp,
+    log,
+    oo,
+    sin,
+    sinh,
+    tan,
+    tanh,
+)
 from sympy.core.numbers import Exp1, Pi
 from sympy.series.gruntz import gruntz
 
 from varlaw.checks.claims.compare import Finding, Number, against_literal
 from varlaw.checks.claims.context import Context
+from varlaw.checks.claims.definitions import substituted
 from varlaw.checks.claims.distributions import Enclosure
 from varlaw.checks.claims.functions import NoValue
 from varlaw.checks.claims.identities import equal
-from varlaw.checks.claims.literals import literal_of
+from varlaw.checks.claims.literals import Literal, literal_of
 from varlaw.checks.claims.probability import algebra_of, different, settled
-from varlaw.checks.claims.symbolic import names_of
+from varlaw.checks.claims.symbolic import decimal_times, names_of
 from varlaw.checks.statistics import Verdict
-from varlaw.symbolic.formulas.tree import Head, Node
+from varlaw.symbolic.formulas.tree import Head, Node, plain
 from varlaw.symbolic.gaussian.balls import NoEnclosure, ball
 from varlaw.symbolic.language_text import typed
 
+WORST = (Verdict.REFUTED, Verdict.UNDECIDED, Verdict.LOOSE, Verdict.VERIFIED)
 RULE = "limit by Gruntz's algorithm, and enclosures"
 NEARED = "enclosures at 10^4, 10^16 and 10^64 come ever closer"
-COVERED = (Add, Mul, Pow, Symbol, Rational, Exp1, Pi, exp, log)
+COVERED = (Add, Mul, Pow, Symbol, Rational, Exp1, Pi, exp, log, atan, tanh, erf, sinh, cosh)
+PERIODIC = (sin, cos, tan)  # of what has a limit
 POWERS = (4, 16, 64)  # of ten: where a function is looked at
 BITS = 2048
 SCALES = (Rational(1, 50), 1, 2, 50)  # of other names
@@ -41,20 +65,48 @@ NOTHING = arb(10) ** -30
 LARGE = 100
 
 
-def limit_node(left: Node, sign: str, right: Node) -> tuple[Node, str] | None:
-    r"""(f, n) where a link is \lim_{n\to\infty} f(n) = a number, else None."""
+def limit_node(left: Node, sign: str, right: Node) -> bool:
+    r"""Whether a link is \lim_{x\to a} f(x) = b, for numbers a and b or infinite ones."""
     if left.head is not Head.LIMIT or sign not in ("=", "~=") or names_of(right):
-        return None
+        return False
     body, variable, where = left.parts
-    name = variable.text
-    if where.head is not Head.INFINITY or names_of(body) != {name}:
-        return None
-    return body, name
+    return names_of(body) == {plain(variable)} and not names_of(where)
+
+
+def approaches(left: Node, right: Node, context: Context) -> Finding:
+    """The verdict on such a link: from both sides, unless it says from which.
+
+    Raises NoValue where it has none from one of them.
+    """
+    body, variable, where = left.parts
+    name = plain(variable)
+    context = context.without(name)
+    if where.head is Head.INFINITY:
+        return tends(body, "->", right, name, context)
+    far = Node(Head.NAME, (), f"{name}_far")
+    if _infinite(where) is not None:
+        body = substituted(body, {name: Node(Head.NEGATIVE, (far,))})
+        return tends(body, "->", right, plain(far), context)
+    near = Node(Head.DIVIDE, (Node(Head.NUMBER, (), "1"), far))
+    found: list[Finding] = []
+    for sign, step in (("+", near), ("-", Node(Head.NEGATIVE, (near,)))):
+        if left.text in ("", sign):
+            at = substituted(body, {name: Node(Head.ADD, (where, step))})
+            found.append(tends(at, "->", right, plain(far), context))
+    if len(found) == 2 and found[0].verdict is found[1].verdict:
+        return replace(found[0], reason=f"{found[0].reason}, from both sides")
+    return min(found, key=lambda one: WORST.index(one.verdict))
 
 
 def tends(left: Node, sign: str, right: Node, name: str, context: Context) -> Finding:
     """The verdict on `left -> right` or `left ~ right` as the name goes to infinity."""
     context = settled(context)
+    values = {known: value for known, value in context.values if known != name}
+    factor = _factor_written(right)
+    try:
+        left, right = (substituted(side, values) for side in (left, right))
+    except ValueError as error:
+        raise NoValue(str(error)) from None
     if sign == "->":
         if name in names_of(right):
             raise NoValue(f"a limit that depends on {name}")
@@ -64,18 +116,23 @@ def tends(left: Node, sign: str, right: Node, name: str, context: Context) -> Fi
         found = _limit(_value(left, name, context))
         literal = literal_of(right)
         if literal is not None and not literal.whole and found.is_finite and not found.free_symbols:
-            return against_literal(Number(None, lambda: ball(found), lambda: found), literal, "=")
+            return _by_digits(found, literal)
         return _to(found, _value(right, name, context))
     scale = _value(right, name, context)
     if not scale.has(VARIABLE):
         raise NoValue(f"it says nothing of how {name} counts")
+    if (product := decimal_times(right)) is not None:
+        literal, rest = product
+        ratio = _limit(_value(left, name, context) / _value(rest, name, context))
+        if ratio.is_finite and not ratio.free_symbols:
+            return _by_digits(ratio, literal)
     ratio = _limit(_value(left, name, context) / scale)
     told = f"the ratio tends to {typed(ratio)}"
     if ratio == 1:
         return Finding(Verdict.VERIFIED, "", told, RULE)
     if ratio in (0, oo, -oo) or ratio.is_negative:
         return Finding(Verdict.REFUTED, "", told, RULE)
-    if scale.as_coeff_Mul()[0] == 1 and ratio.is_positive:
+    if not factor and abs(_factor(scale)) == 1 and ratio.is_positive:
         return Finding(Verdict.VERIFIED, "", f"as growth: {told}", RULE)
     if _differ(ratio, Integer(1)):
         return Finding(Verdict.REFUTED, "", told, RULE)
@@ -83,6 +140,28 @@ def tends(left: Node, sign: str, right: Node, name: str, context: Context) -> Fi
 
 
 VARIABLE = Dummy("n", positive=True)
+
+
+def _by_digits(found: Expr, literal: Literal) -> Finding:
+    return against_literal(Number(None, lambda: ball(found), lambda: found), literal, "=")
+
+
+def _factor_written(node: Node) -> bool:
+    """Whether a number is written as a factor of the whole, be it 1: `1*n`, but not `1/n`."""
+    match node.head:
+        case Head.NEGATIVE | Head.TUPLE if len(node.parts) == 1:
+            return _factor_written(node.parts[0])
+        case Head.MULTIPLY:
+            return any(not names_of(part) or _factor_written(part) for part in node.parts)
+        case Head.DIVIDE:
+            above, below = node.parts
+            return not names_of(below) or _factor_written(below) or _factor_written(above)
+    return False
+
+
+def _factor(scale: Expr) -> Expr:
+    """The number that is a factor of a formula."""
+    return scale.as_independent(*scale.free_symbols, as_Add=False)[0]
 
 
 def _infinite(node: Node) -> Expr | None:
@@ -115,9 +194,13 @@ def _value(side: Node, name: str, context: Context) -> Expr:
     """A side as a function of the variable. Raises NoValue for one that is not covered."""
     algebra = algebra_of(context, side)
     found = algebra.expression(side)
-    if algebra.hidden or not all(isinstance(part, COVERED) for part in _nodes(found)):
-        raise NoValue("limits are decided for powers, exponentials and logarithms only")
-    return found.xreplace({s: VARIABLE for s in found.free_symbols if s.name == name})
+    found = found.xreplace({s: VARIABLE for s in found.free_symbols if s.name == name})
+    if algebra.hidden or not all(isinstance(part, (*COVERED, *PERIODIC)) for part in _nodes(found)):
+        raise NoValue("limits are decided for powers, exponentials, logarithms and the like only")
+    for part in found.atoms(*PERIODIC):
+        if not _limit(part.args[0]).is_finite:
+            raise NoValue("a function that oscillates")
+    return found
 
 
 def _nodes(found: Expr) -> list[Any]:

@@ -1,7 +1,7 @@
 """Links between closed formulas: decided by exact fractions, or by balls that get smaller."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -48,7 +48,9 @@ def compared(left: Node, sign: str, right: Node, scope: Scope) -> Finding:
         if found.verdict is Verdict.REFUTED and sign == "~=" and coarse is not None:
             node = right if other is left else left
             turned = against_literal(number(node, scope), coarse, sign)
-            return turned if turned.verdict is Verdict.VERIFIED else found
+            if turned.verdict is not Verdict.VERIFIED:
+                return found
+            return replace(turned, verdict=Verdict.LOOSE) if coarse.order else turned
         return found
     return between(number(left, scope), sign, number(right, scope))
 

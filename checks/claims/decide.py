@@ -3,7 +3,7 @@
 from dataclasses import replace
 from itertools import islice
 
-from varlaw.checks.claims.asymptotics import limit_node, tends
+from varlaw.checks.claims.asymptotics import approaches, limit_node, tends
 from varlaw.checks.claims.compare import Finding
 from varlaw.checks.claims.context import EMPTY, Context
 from varlaw.checks.claims.definitions import (
@@ -24,6 +24,7 @@ from varlaw.checks.claims.symbolic import compound, names_of
 from varlaw.checks.claims.verdict import Judgement
 from varlaw.checks.statistics import Verdict
 from varlaw.symbolic.formulas.tree import Chain, Head, Node, plain
+from varlaw.symbolic.formulas.vocabulary import ELEMENTARY
 
 CLAIMS = ("=", "~=", "!=", "<", ">", "<=", ">=")
 NO_CLAIM = {
@@ -39,7 +40,7 @@ ARROWS = ("->", "~")
 IMPLIES = ("=>", "<=>")
 SHAPES = (Head.WORD, Head.TUPLE, Head.NORM, Head.TRANSPOSE, Head.GIVEN, Head.RELATION, Head.LIMIT)
 CLOSED = (Head.EXPECTATION, Head.NAME, Head.CASES, Head.INDICATOR)
-ELEMENTARY = ("exp", "log", "ln", "sin", "cos", "tan", "sinh", "cosh", "tanh", "erf", "erfc")
+ORDERED = ("<", ">", "<=", ">=")
 MOST_WAYS = 16
 
 
@@ -87,7 +88,7 @@ def _no_claim(chain: Chain, place: int, context: Context, known: Definitions) ->
         return ""
     if sign in NO_CLAIM:
         return NO_CLAIM[sign]
-    if limit_node(left, sign, right) is not None:
+    if limit_node(left, sign, right):
         return ""
     if sign in IMPLIES:
         return ""
@@ -123,6 +124,8 @@ def _defines(chain: Chain, place: int, context: Context, known: Definitions) -> 
     """Whether a link says what a name is, and nothing that could be wrong."""
     left, _, right = chain.links[place]
     if left.head is Head.CALL and left.text not in ELEMENTARY:
+        if context.stated and names_of(left, right) <= {name for name, _ in context.signs}:
+            return False  # relu(x) = x where x real
         return all(part.head is Head.NAME for part in left.parts) and len(names_of(left)) > 0
     if left.head is not Head.NAME or context.settles(plain(left)):
         return False
@@ -152,8 +155,8 @@ def _found(chain: Chain, place: int, context: Context, known: Definitions) -> Fi
             return decided_by_blocks(left, sign, right, network, context)
     if sign in ARROWS:
         return tends(left, sign, right, context.towards, context)
-    if (at := limit_node(left, sign, right)) is not None:
-        return tends(at[0], "->", right, at[1], context)
+    if limit_node(left, sign, right):
+        return approaches(left, right, context)
     if left.head is Head.NAME and place and chain.between[place - 1] == "=":
         left = chain.sides[place - 1]
     sign = "=" if sign == "eqq" else sign
@@ -170,6 +173,12 @@ def _found(chain: Chain, place: int, context: Context, known: Definitions) -> Fi
             return matrix_moments.decided(left, sign, right, context)
         return expected(left, sign, right, context, scope)
     first = answered(left, sign, right, context, derived)
+    if first is None and sign in ORDERED and _estimates(chain, place):
+        left, right = (Node(Head.TUPLE, (side,), "()") for side in (left, right))
+        first = answered(left, sign, right, context, derived)
+        if first is not None and first.verdict is Verdict.REFUTED:
+            told = f"{first.reason}; it may be meant for some of these only"
+            first = Finding(Verdict.UNDECIDED, first.value, told)
     if first is not None and first.verdict in (Verdict.VERIFIED, Verdict.LOOSE):
         return first
     ordered = sign not in ("=", "~=") and not compound(left, right)
@@ -178,6 +187,19 @@ def _found(chain: Chain, place: int, context: Context, known: Definitions) -> Fi
     if left.head is Head.NAME:  # two statements of one decimal do not confirm each other
         known = known.formulas()
     return _with_definitions(left, sign, right, context, known, first) or first
+
+
+def _estimates(chain: Chain, place: int) -> bool:
+    """Whether a name stands among estimates of formulas with it, as in f(m) >= m >= g(m).
+
+    There it is no condition on the name, as it may be in `0 < m <= n`.
+    """
+    left, _, right = chain.links[place]
+    if (left.head is Head.NAME) == (right.head is Head.NAME):
+        return False
+    name = plain(left if left.head is Head.NAME else right)
+    others = [side for side in chain.sides if plain(side) != name]
+    return len(others) > 1 and all(compound(o) and name in names_of(o) for o in others)
 
 
 def substituted_by(context: Context, side: Node) -> Node:

@@ -1,14 +1,16 @@
 """Distributions as documents name them: means, variances, raw moments, means of functions."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from flint import acb, arb, ctx
 from sympy import Add, Dummy, Expr, Integer, Rational, Symbol, oo
 
+from varlaw.checks.claims import raw_moments
 from varlaw.checks.claims.functions import NoValue
 from varlaw.symbolic.activation import Activation
+from varlaw.symbolic.formulas.tree import Head, Node
 from varlaw.symbolic.gaussian.balls import Located, NoEnclosure, ball
 from varlaw.symbolic.gaussian.closed import Divergent, closed_form
 from varlaw.symbolic.gaussian.enclosure import enclose
@@ -17,6 +19,7 @@ from varlaw.symbolic.gaussian.programs import program
 from varlaw.symbolic.gaussian.quadrature import integral
 from varlaw.symbolic.language_functions import at_number
 from varlaw.symbolic.language_limits import ReadingError
+from varlaw.symbolic.language_text import typed
 from varlaw.symbolic.terms import indicator
 
 MOST_MOMENTS = 8
@@ -27,7 +30,9 @@ NAMES = {
     **dict.fromkeys(("Bernoulli", "Ber", "Bern"), "bernoulli"),
     **dict.fromkeys(("Rademacher", "rademacher"), "rademacher"),
     **dict.fromkeys(("iid", "IID"), "iid"),
+    **raw_moments.NAMES,
 }
+FUNCTIONS_TOO = ("Gamma", "gamma", "Beta", "beta")
 POSITIONS = {
     "normal": ("mean", "var"),
     "uniform": ("low", "high"),
@@ -35,14 +40,18 @@ POSITIONS = {
     "bernoulli": ("p",),
     "rademacher": (),
     "iid": ("mean", "var"),
+    **{kind: law.keys for kind, law in raw_moments.LAWS.items()},
 }
+INVERSE = {"rate": "scale", "scale": "rate"}
 ALSO = {"variance": "var", "sd": "std", "sigma": "std", "mu": "mean", "m2": "second_moment"}
 KEYS = {"mean", "var", "std", "low", "high", "p", "second_moment", "m3", "m4", "m5", "m6"}
 
 
 @dataclass(frozen=True)
 class Distribution:
-    """A law with its parameters; `kind` is normal, uniform, truncated, two-point or iid."""
+    """A law with its parameters; `kind` is normal, uniform, truncated, two-point, iid or another
+    of which the raw moments are known.
+    """
 
     kind: str
     given: Mapping[str, Expr]
@@ -58,6 +67,8 @@ class Distribution:
             found.append(self["high"] - self["low"])
         if "p" in self.given:
             found += [self["p"], 1 - self["p"]]
+        if self.kind in raw_moments.LAWS:
+            found += [self[key] for key in raw_moments.LAWS[self.kind].positive]
         if "second_moment" in self.given and "mean" in self.given:
             found.append(self["second_moment"] - self["mean"] ** 2)
         return found
@@ -91,9 +102,28 @@ class Distribution:
                 return whole / _gaussian(inside, x, self["mean"], self["var"])
             if self.kind == "uniform":
                 return _uniform(f, x, self["low"], self["high"])
+            if self.kind in raw_moments.LAWS:
+                return self._of_polynomial(f, x)
         except (NotClosed, NoEnclosure, ValueError) as error:
-            raise NoValue(f"no mean of {f} was found: {error}") from None
+            raise NoValue(f"no mean of {typed(f)} was found: {error}") from None
         raise NoValue("the mean of a function of a variable of which only moments are declared")
+
+    def _of_polynomial(self, f: Expr, x: Symbol) -> Expr:
+        if not f.is_polynomial(x):
+            raise NoValue(f"of the {self.kind} law only the means of polynomials are known")
+        moment = raw_moments.LAWS[self.kind].moment
+        terms = f.as_poly(x).terms()
+        return Add(*(factor * moment(self.given, order) for (order,), factor in terms))
+
+    def _raw_moments(self) -> Iterator[tuple[int, Expr]]:
+        """The order and the moment, from the second on, while they exist."""
+        for order in range(2, MOST_MOMENTS + 1):
+            try:
+                yield order, self.moment(order)
+            except NoValue:
+                if order == 2:
+                    raise
+                return
 
     def declared(self) -> dict[str, Any]:
         """The options for a random array of this law."""
@@ -110,7 +140,7 @@ class Distribution:
         mean = self.moment(1)
         if self.kind == "normal":
             return {"mean": mean, "variance": self["var"], "gaussian": True}
-        raw = {order: self.moment(order) for order in range(2, MOST_MOMENTS + 1)}
+        raw = dict(self._raw_moments())
         symmetric = mean.equals(0) and self.kind in ("uniform", "rademacher", "truncated")
         options = {"mean": mean, "variance": (raw.pop(2) - mean**2).expand(), "moments": raw}
         return {**options, "symmetric": True} if symmetric else options
@@ -129,8 +159,12 @@ def distribution(name: str, given: Sequence[tuple[str, Expr]]) -> Distribution:
         if not key and place >= len(POSITIONS[kind]):
             raise NoValue(f"{name} has too many parameters")
         known = ALSO.get(key, key) if key else POSITIONS[kind][place]
-        if known not in KEYS or known in found:
+        if INVERSE.get(known) in POSITIONS[kind]:
+            known, value = INVERSE[known], 1 / value
+        if known not in (*KEYS, *POSITIONS[kind]) or known in found:
             raise NoValue(f"{name} has no parameter {key}, or has it twice")
+        if not key and value != 1 and _to_be_named(kind, known):
+            raise NoValue(f"{name} by its rate or its scale? say which, as in rate = {value}")
         found[known] = value
     if kind in ("normal", "truncated"):
         if "std" in found and "var" not in found:
@@ -144,12 +178,28 @@ def distribution(name: str, given: Sequence[tuple[str, Expr]]) -> Distribution:
     return Distribution(kind, found)
 
 
+def is_law(node: Node) -> bool:
+    """Whether a call names a distribution, and no function."""
+    return node.head is Head.CALL and node.text in NAMES and node.text not in FUNCTIONS_TOO
+
+
+def _to_be_named(kind: str, key: str) -> bool:
+    law = raw_moments.LAWS.get(kind)
+    return law is not None and law.named and key == law.keys[-1]
+
+
 def _sensible(kind: str, found: Mapping[str, Expr]) -> None:
     if any(found[key].is_negative for key in ("var", "std", "second_moment") if key in found):
         raise NoValue("a negative variance")
     if "low" in found and (found["high"] - found["low"]).is_nonpositive:
         raise NoValue("a range that runs backwards")
-    if kind == "bernoulli" and (found["p"].is_negative or (1 - found["p"]).is_negative):
+    if kind in raw_moments.LAWS and any(
+        found[key].is_nonpositive for key in raw_moments.LAWS[kind].positive
+    ):
+        raise NoValue(f"a parameter of the {kind} law that is not positive")
+    if kind == "binomial" and found["n"].is_integer is False:
+        raise NoValue("a binomial law of a number that is not whole")
+    if "p" in found and (found["p"].is_negative or (1 - found["p"]).is_negative):
         raise NoValue("a probability outside of 0 to 1")
 
 

@@ -23,9 +23,18 @@ CONSTANTS: dict[str, Callable[[], arb]] = {"pi": arb.pi, "e": arb.const_e}
 SAME = {
     **{name: name for name in ("exp", "sin", "cos", "tan", "sinh", "cosh", "tanh", "erf", "erfc")},
     **{name: name for name in ("asin", "acos", "atan", "asinh", "cot", "sec", "csc", "coth")},
-    **{"arcsin": "asin", "arccos": "acos", "arctan": "atan", "arsinh": "asinh", "Gamma": "gamma"},
+    **{
+        "arcsin": "asin",
+        "arccos": "acos",
+        "arctan": "atan",
+        "arsinh": "asinh",
+        "arcosh": "acosh",
+        "artanh": "atanh",
+        "Gamma": "gamma",
+    },
     "zeta": "zeta",
 }  # functions, and the methods of balls that are the same functions
+CUT = ("asin", "acos", "atan", "asinh", "atanh")
 SEVERAL = ("max", "min")
 ROUNDED = ("floor", "ceil")
 
@@ -88,8 +97,10 @@ def function(name: str, arguments: list[Any], scope: "Scope") -> Any:
 
 
 def _plain(method: str, x: Any, scope: "Scope") -> Any:
-    if scope.complex and scope.analytic and method in ("asin", "acos", "atan", "asinh"):
+    if scope.complex and scope.analytic and method in CUT:
         return analytic_one(method)(x)
+    if scope.complex and scope.analytic and method == "acosh" and not x.real > 1:
+        return acb(arb.nan())
     if method == "erfc" and not scope.complex:
         return complementary(x)
     return getattr(x, method)()

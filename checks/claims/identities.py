@@ -1,7 +1,7 @@
 """Equations and inequalities over symbols: counter-examples first, then proofs."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import permutations
 from random import Random
@@ -9,6 +9,7 @@ from typing import Any
 
 from flint import arb, ctx, fmpz
 
+from varlaw.checks.claims.between import Between, random_number
 from varlaw.checks.claims.definitions import free_names
 from varlaw.checks.claims.functions import ROUNDED
 from varlaw.checks.claims.numbers import NoValue, Scope, enclosure
@@ -44,12 +45,17 @@ def whole_by_custom(name: str) -> bool:
 
 @dataclass(frozen=True)
 class Sampled:
-    """What the points say: the differences' signs, and a point for each."""
+    """What the points say: the differences' signs, and a point for each.
+
+    `clear` is at how many points both sides are real, `constant` whether their quotient looks the
+    same there; at `branch` the sides differ by their principal values, which are no real numbers.
+    """
 
     signs: frozenset[int]
     points: Mapping[int, Mapping[str, Fraction]]
-    clear: int  # points at which both sides have values
-    constant: bool  # whether the quotient of the sides looks the same everywhere
+    clear: int
+    constant: bool
+    branch: Mapping[str, Fraction] | None = None
 
 
 def whole_names(*sides: Node) -> set[str]:
@@ -72,6 +78,7 @@ def sampled(
     scope: Scope,
     counts: Iterable[str] = (),
     fractions: Iterable[str] = (),
+    ranges: Mapping[str, Between] | None = None,
 ) -> Sampled:
     """Signs of left - right at random rational points, 0 where the balls overlap.
 
@@ -79,15 +86,18 @@ def sampled(
     and 1 for those in `fractions`.
     """
     whole = whole_names(left, right).union(counts)
-    random = Random(SEED)
+    random, anywhere = Random(SEED), Between()
     points: dict[int, Mapping[str, Fraction]] = {}
     clear, ratios = 0, []
+    branch: Mapping[str, Fraction] | None = None
     with ctx.workprec(BITS):
         for _ in range(POINTS):
             point = {
-                name: Fraction(random.randint(1, 40))
+                name: (ranges or {}).get(name, anywhere).whole(random)
                 if name in whole
-                else _number(random, positive[name], name in fractions)
+                else (ranges or {}).get(name, anywhere).number(random, positive[name])
+                if name not in fractions
+                else random_number(random, positive[name], fraction=True)
                 for name in sorted(positive)
             }
             values = {
@@ -97,6 +107,7 @@ def sampled(
             try:
                 a, b = enclosure(left, inner), enclosure(right, inner)
             except NoValue:
+                branch = branch or (point if _differ_beyond(left, right, inner) else None)
                 continue
             clear += 1
             gap = a - b
@@ -105,14 +116,17 @@ def sampled(
             if not b.contains(0):
                 ratios.append(a / b)
     constant = len(ratios) > 2 and all(ratio.overlaps(ratios[0]) for ratio in ratios)
-    return Sampled(frozenset(points), points, clear, constant)
+    return Sampled(frozenset(points), points, clear, constant, branch)
 
 
-def _number(random: Random, positive: bool, fraction: bool = False) -> Fraction:
-    if fraction:
-        return Fraction(random.randint(1, 96), 97)
-    size = Fraction(random.randint(1, 97), random.choice((2, 3, 4, 5, 7, 8, 16)))
-    return size if positive or random.random() < 0.5 else -size
+def _differ_beyond(left: Node, right: Node, scope: Scope) -> bool:
+    """Whether the principal values of roots, powers and logarithms make the sides differ."""
+    inner = replace(scope, complex=True)
+    try:
+        gap = enclosure(left, inner) - enclosure(right, inner)
+    except NoValue:
+        return False
+    return not gap.contains(0)
 
 
 def shown(point: Mapping[str, Fraction]) -> str:

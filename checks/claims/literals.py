@@ -17,6 +17,7 @@ from varlaw.symbolic.formulas.tree import Head, Node
 MOST_DIGITS = 400
 MOST_POWER = 10_000
 DOUBLE_DIGITS = 17
+CLEAR_DIGITS = 4  # before a last zero that need not be a digit
 WRITTEN = 1000  # a literal of a larger power than that is no fraction
 ROOT_OF_TEN = tuple(Fraction(31622776601683793319 + k, 10**19) for k in (0, 1))  # around it
 Side = Callable[[Fraction], int | None]  # the sign of the number less a fraction, if known
@@ -206,8 +207,8 @@ def _exact(side: Side, literal: Literal) -> tuple[Verdict, str] | None:
 def _coarse(side: Side, literal: Literal) -> tuple[Verdict, str] | None:
     """An approximation by a whole number that ends in zeros, which may be less than digits."""
     figure = str(literal.figure)
-    zeros = len(figure) - len(figure.rstrip("0"))
-    if zeros > 1 and literal.figure:
+    zeros = len(figure) - len(figure.rstrip("0")) if literal.figure else 0
+    if zeros > 1 or (zeros and len(figure) > CLEAR_DIGITS):
         half = literal.unit * 10**zeros / 2
         fits = _between(side, literal.value - half, literal.value + half)
         if fits is None:

@@ -7,25 +7,29 @@ the expectation calculus. Names that are declared apart are independent.
 from collections.abc import Mapping
 from typing import Any
 
-from sympy import Add, Expr, Integer, Mul, Symbol, sqrt
+from sympy import Expr, Integer, Symbol, sqrt
 
-from varlaw.checks.claims.algebra import Algebra, symbol
+from varlaw.checks.claims.algebra import symbol
 from varlaw.checks.claims.context import Context, Variable, declare
 from varlaw.checks.claims.definitions import free_names
-from varlaw.checks.claims.distributions import NAMES, Distribution, distribution
+from varlaw.checks.claims.distributions import (
+    Distribution,
+    distribution,
+    is_law,
+)
 from varlaw.checks.claims.functions import CONSTANTS, NoValue
 from varlaw.checks.claims.identities import positive_by_custom
-from varlaw.symbolic.arrays import Entry, Moment, RandomArray
+from varlaw.checks.claims.means import Means, array_of
+from varlaw.symbolic.arrays import RandomArray
 from varlaw.symbolic.formulas.tree import Chain, Head, Node, plain
 from varlaw.symbolic.language_functions import holds
-from varlaw.symbolic.ranges import Range
-from varlaw.symbolic.terms import Covariance, Expectation, IndexSum, Sum, Variance, is_random
+from varlaw.symbolic.terms import Sum
 
 NONE: frozenset[str] = frozenset()
 ORDERS = ("<", "<=", ">", ">=")
 
 
-class RandomAlgebra(Algebra):
+class RandomAlgebra(Means):
     """Formulas with the declared random variables and arrays in them."""
 
     opens = False
@@ -33,8 +37,7 @@ class RandomAlgebra(Algebra):
     def __init__(self, context: Context, names: set[str], ends: frozenset[str] = NONE) -> None:
         """`ends` are names that sums run up to, which are whole numbers."""
         self.context, self.ends = context, ends
-        self.laws: dict[RandomArray, Distribution] = {}
-        self.arrays: dict[str, RandomArray] = {}
+        self.laws, self.arrays = {}, {}
         signs = dict(context.signs)
         self.whole = {name for name, _ in context.ranges}
         self.whole |= {index for v in context.variables for index in v.indices}
@@ -81,7 +84,7 @@ class RandomAlgebra(Algebra):
         """The array behind a declared name."""
         if variable.name not in self.arrays:
             law = self.law(variable.law)
-            array = _array(self.array_name(variable.name), law)
+            array = array_of(self.array_name(variable.name), law)
             self.arrays[variable.name], self.laws[array] = array, law
         return self.arrays[variable.name]
 
@@ -116,6 +119,8 @@ class RandomAlgebra(Algebra):
     def series(self, node: Node) -> Expr:
         body, index, *ends = node.parts
         name = plain(index)
+        if self.context.variable(name) or self.context.family(name):
+            raise NoValue(f"{name} is an index here, and random elsewhere: rename one of them")
         if not ends:
             ranges = dict(self.context.ranges)
             found = ranges.get(name, ranges.get(index.text))  # i_1 runs as i does
@@ -152,7 +157,7 @@ class RandomAlgebra(Algebra):
         conditions = [r for part in given for r in part.parts if r.text != "~"]
         inner = self.local([r for part in given for r in part.parts if r.text == "~"])
         what = [part for part in node.parts if part.head is not Head.GIVEN]
-        if what[0].head is Head.CALL and what[0].text in NAMES and len(what) == 1:
+        if is_law(what[0]) and len(what) == 1:
             return self.of_law(node.text, inner.law(what[0]))
         inner.look_for_undeclared((*what, *conditions))
         where = inner.event(tuple(conditions)) if conditions else None
@@ -161,8 +166,12 @@ class RandomAlgebra(Algebra):
         values = [inner._built(part) for part in what]
         if node.text == "E":
             return inner.mean(values[0], where)
-        second = values[1] if node.text == "Cov" else values[0]
-        found = inner.spread(values[0], second, where)
+        first, second = values[0], values[-1]
+        found = inner.spread(first, second, where)
+        if node.text == "Corr":
+            return found / sqrt(
+                inner.spread(first, first, where) * inner.spread(second, second, where)
+            )
         return sqrt(found) if node.text == "Std" else found
 
     def look_for_undeclared(self, parts: tuple[Node, ...]) -> None:
@@ -194,108 +203,3 @@ class RandomAlgebra(Algebra):
         except ValueError as error:
             raise NoValue(str(error)) from None
         return type(self)(context, set(self.symbols), self.ends)
-
-    def of_law(self, what: str, law: Distribution) -> Expr:
-        if law.kind == "iid":
-            raise NoValue("a distribution of which only moments are given")
-        mean, second = law.moment(1), law.moment(2)
-        if what == "E":
-            return mean
-        if what not in ("Var", "Std"):
-            raise NoValue(f"{what} of a distribution")
-        found = (second - mean**2).expand()
-        return found if what == "Var" else sqrt(found)
-
-    def spread(self, left: Expr, right: Expr, where: Expr | None) -> Expr:
-        single = self.single(left * right)
-        if where is None and (single is None or left == right) and single is None:
-            return self.normal(Variance(left) if left == right else Covariance(left, right))
-        return self.mean(left * right, where) - self.mean(left, where) * self.mean(right, where)
-
-    def mean(self, f: Expr, where: Expr | None) -> Expr:
-        """E[f], or E[f 1[where]]/P(where)."""
-        if where is not None:
-            chance = self.mean(where, None)
-            if chance == 0:
-                raise NoValue("a condition of probability zero")
-            return self.mean(f * where, None) / chance
-        if not is_random(f):
-            return f
-        entry = self.single(f)
-        if entry is None:
-            found = self.factored(f)
-            return self.normal(Expectation(f)) if found is None else found
-        law = self.laws[entry.array]
-        x = _variable(f, law)
-        return law.mean_of(f.xreplace({entry: x}), x)
-
-    def function(self, node: Node) -> tuple[Expr, Symbol, Distribution] | None:
-        """(f, x, law of x) where the node is E[f(x)] for one variable of a known law, else None."""
-        if node.head is not Head.EXPECTATION or node.text != "E" or len(node.parts) != 1:
-            return None
-        if node.parts[0].head is Head.CALL and node.parts[0].text in NAMES:
-            return None
-        f = self.expression(node.parts[0])
-        entry = self.single(f)
-        if entry is None:
-            return None
-        law = self.laws[entry.array]
-        x = _variable(f, law)
-        return f.xreplace({entry: x}), x, law
-
-    def factored(self, f: Expr) -> Expr | None:
-        """The mean of a sum of products of functions of one variable each; None for others."""
-        total: Expr = Integer(0)
-        for term in Add.make_args(f.expand()):
-            groups: dict[Any, Expr] = {}
-            for factor in Mul.make_args(term):
-                entries = factor.atoms(Entry)
-                if len(entries) > 1 or factor.has(IndexSum):
-                    return None
-                key = next(iter(entries), None)
-                if key is not None and (key.indices or self.single(factor) is None):
-                    return None
-                groups[key] = groups.get(key, Integer(1)) * factor
-            means = [self.mean(part, None) for part in groups.values()]
-            total += Mul(*means)
-        return total
-
-    def single(self, f: Expr) -> Entry | None:
-        """The only random variable in something without sums, if its law is known."""
-        entries = f.atoms(Entry)
-        if len(entries) != 1 or f.has(IndexSum, Range):
-            return None
-        (entry,) = entries
-        return entry if self.laws[entry.array].kind != "iid" else None
-
-    def normal(self, head: Expr) -> Expr:
-        """The value by the expectation calculus. Raises NoValue where it leaves an expectation."""
-        from varlaw.symbolic.derivation import RuleError
-        from varlaw.symbolic.strategy import normal_form
-
-        try:
-            end = normal_form(head).end
-        except (RuleError, ValueError) as error:
-            raise NoValue(f"the expectation calculus does not cover it: {error}") from None
-        if end.has(Expectation, Moment) or is_random(end):
-            raise NoValue("it depends on moments that are not declared")
-        return end
-
-
-def _variable(f: Expr, law: Distribution) -> Symbol:
-    """A symbol for what f is a function of, called x unless a number of that name is around."""
-    taken = {symbol.name for part in (f, *law.given.values()) for symbol in part.free_symbols}
-    name = "x"
-    while name in taken:
-        name += "_"
-    return Symbol(name, real=True)
-
-
-def _array(name: str, law: Distribution) -> RandomArray:
-    from varlaw.symbolic.arrays import DeclarationError
-    from varlaw.symbolic.declarations import random_array
-
-    try:
-        return random_array(name, **law.declared())
-    except DeclarationError as error:
-        raise NoValue(str(error).removeprefix(f"{name}: ")) from None

@@ -99,6 +99,28 @@ def residual_scaling(case: Case) -> Trial:
     return Trial(draw, trial.numbers, 1, trial.variance, trial.neighbours)
 
 
+@experiment(
+    law="stream-without-depth",
+    quantity="Var(x_(2 L))",
+    weights=SYMMETRIC,
+    d=4,
+    L=3,
+    s2=Fraction(5, 3),
+)
+def stream_without_depth(case: Case) -> Trial:
+    L, s2, start = case["L"], case["s2"], exact(Fraction(1, 4))
+    branch = linear_branch(case, s2).scaled(1 / float(2 * L) ** 0.5)
+    stack = Stack([branch] * (2 * case.size("L")), SIGNED, 0.5)
+    wrong = {
+        "v_0 + 2 s2, by 1/sqrt(L)": start + 2 * s2,
+        "v_0 + s2/2": start + s2 / 2,
+        "v_0 + s2/L, one block": start + s2 / L,
+        "s2, without v_0": s2,
+        "v_0 + 2 L s2, unscaled": start + 2 * L * s2,
+    }
+    return last_square(stack, from_start(case, start), wrong)
+
+
 def two_per_block(case: Case, factor: Number) -> Stack:
     """Attention of variance a and Linear-ReLU-Linear of variance b in each of L blocks."""
     width, a, b = case.size("d"), float(case["a"]), float(case["b"])

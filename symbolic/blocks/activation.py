@@ -127,12 +127,12 @@ class Activation(Block):
             law = Lambda(self.variable, f)
             return GaussianPair(law, state.mean, state.variance, r)
         values = {RHO: r, U: state.mean, V: state.variance}
-        return tidy(found.subs(values, simultaneous=True))
+        return tidy(found.xreplace(values))
 
 
 def _is_square(f: Expr) -> bool:
     """Whether a real function is one of even powers, which is never negative."""
-    return all(part.is_Pow and part.exp.is_even for part in Mul.make_args(f))
+    return all(part.is_positive or (part.is_Pow and part.exp.is_even) for part in Mul.make_args(f))
 
 
 @lru_cache(maxsize=256)
@@ -214,7 +214,7 @@ def _mean(f: Expr, x: Symbol, state: State) -> Expr:
     found = _closed(f, x, m == 0)
     if found is None:
         return GaussianMean(Lambda(x, f), m, v)
-    return found.subs({U: m, V: v}, simultaneous=True)
+    return found.xreplace({U: m, V: v})
 
 
 @lru_cache(maxsize=256)

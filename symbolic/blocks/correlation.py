@@ -8,7 +8,7 @@ from sympy import Dummy, Expr, Symbol, asin, limit, nan, zoo
 from varlaw.symbolic.blocks.activation import Activation
 from varlaw.symbolic.blocks.asymptotics import FAILURES, SECONDS, fading
 from varlaw.symbolic.blocks.block import Block, Sequential
-from varlaw.symbolic.blocks.enclosed import without
+from varlaw.symbolic.blocks.enclosed import differs, without
 from varlaw.symbolic.blocks.growth import decimal
 from varlaw.symbolic.blocks.linear import Linear
 from varlaw.symbolic.blocks.recurrence import Growth
@@ -140,10 +140,9 @@ def correlation_growth(repeat: Repeat, state: State) -> tuple[Growth, Growth]:
     q, c = repeat.q, repeat.c
     if set(system.steps) != {q, c} or repeat.layer(state).out.mean != 0:
         return UNKNOWN, UNKNOWN
-    whole, part = (system.steps[u].subs(c, RHO * q) for u in (q, c))
-    ratio = without(part / whole, {q})
+    ratio = _of_correlation(system.steps[c] / system.steps[q], q, c)
     if ratio is not None:
-        found, factor = _shrinking(ratio), without(whole / q, {q})
+        found, factor = _shrinking(ratio), _of_correlation(system.steps[q] / q, q, c)
         if not found.kind or factor is None:
             return found, UNKNOWN
         rate = tidy(factor.subs(RHO, 1))
@@ -154,6 +153,13 @@ def correlation_growth(repeat: Repeat, state: State) -> tuple[Growth, Growth]:
     found = _spreading(*added)
     rate = tidy(added[0].subs(RHO, 1))
     return found, Growth("linear", rate) if found.kind else UNKNOWN
+
+
+def _of_correlation(expression: Expr, q: Symbol, c: Symbol) -> Expr | None:
+    """An equal function of the correlation c/q; None where it depends on more, or may."""
+    if differs(expression, expression, {q, c}):
+        return None
+    return without(expression.subs(c, RHO * q), {q})
 
 
 def _shrinking(ratio: Expr) -> Growth:
@@ -197,8 +203,11 @@ def _slope_at_one(part: Expr, whole: Expr = ONE) -> Expr | None:
     """The slope at rho = 1 of a quotient that is 1 there; None where it is not known."""
     if tidy((part - whole).subs(RHO, 1).rewrite(asin)) != 0:
         return None
-    slope = (part - whole).diff(RHO).expand().subs(RHO, 1)
-    return None if slope.has(nan, zoo) else tidy(tidy(slope) / tidy(whole.subs(RHO, 1)))
+    slope = (part - whole).diff(RHO)
+    at_one = slope.subs(RHO, 1)
+    if at_one.has(nan, zoo):  # what is infinite may cancel in the sum
+        at_one = slope.expand().subs(RHO, 1)
+    return None if at_one.has(nan, zoo) else tidy(tidy(at_one) / tidy(whole.subs(RHO, 1)))
 
 
 def _alone(gap: Expr) -> bool:

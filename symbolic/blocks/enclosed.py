@@ -90,15 +90,21 @@ def without(expression: Expr, symbols: set[Symbol]) -> Expr | None:
     return None if short.free_symbols & symbols else short
 
 
-def differs(one: Expr, other: Expr, moved: set[Symbol]) -> bool:
-    """Whether two expressions surely differ at some numbers, those of `moved` being others."""
+def differs(one: Expr, other: Expr, moved: set[Symbol], shift: bool = False) -> bool:
+    """Whether two expressions surely differ at some numbers, those of `moved` being others.
+
+    These are all multiplied by one number, or with `shift` all increased by one.
+    """
     names = sorted(one.free_symbols | other.free_symbols, key=str)
     if any(name in moved for name in names) is False and one == other:
         return False
     try:
         with ctx.workprec(LOW):
             at = {name: _sample(name, k) for k, name in enumerate(names)}
-            then = {name: ball * arb(1.25) if name in moved else ball for name, ball in at.items()}
+            then = at | {
+                name: at[name] + arb(0.25) if shift else at[name] * arb(1.25)
+                for name in moved & set(names)
+            }
             return not enclosure(one, at).overlaps(enclosure(other, then))
     except (NoEnclosure, NotClosed, Divergent):
         return False

@@ -5,7 +5,15 @@ from dataclasses import dataclass
 from sympy import Expr, Integer
 
 from varlaw.symbolic.blocks.block import Block, quantity, size
-from varlaw.symbolic.blocks.state import ZERO, BlockError, Gradient, Regime, State, tidy
+from varlaw.symbolic.blocks.state import (
+    ZERO,
+    Approximation,
+    BlockError,
+    Gradient,
+    Regime,
+    State,
+    tidy,
+)
 from varlaw.symbolic.language import Text
 from varlaw.symbolic.language_text import typed
 from varlaw.symbolic.names import suggestion
@@ -72,24 +80,34 @@ class Linear(Block):
 
 @dataclass(frozen=True, init=False)
 class Embedding(Block):
-    """s times a row of variance `var` for each token; different tokens have independent rows.
+    """s times a row of variance `var` for each token; different words have independent rows.
 
     What enters is a token's number and has no moments; the gradient that leaves is the rows' own.
-    The multiplier s is `scale`, sqrt(width) in Vaswani et al. 2017, section 3.4.
+    The multiplier s is `scale`, sqrt(width) in Vaswani et al. 2017, section 3.4. Two tokens are the
+    same word with the probability `repeats`, sum_i p_i^2 for words that occur with probability p_i:
+    about pi^2/(6 log(V)^2) of V words by Zipf's law (Kedia et al. 2024, appendix A).
     """
 
     width: Expr
     var: Expr
     scale: Expr
+    repeats: Expr
 
-    def __init__(self, width: Text, *, var: Text, scale: Text = 1) -> None:
+    def __init__(self, width: Text, *, var: Text, scale: Text = 1, repeats: Text = 0) -> None:
         object.__setattr__(self, "width", size(width, "width"))
         object.__setattr__(self, "var", quantity(var, "variance of the rows", positive=True))
         object.__setattr__(self, "scale", quantity(scale, "multiplier", positive=True))
+        chance = quantity(repeats, "probability of the same word")
+        if (1 - chance).is_negative:
+            raise BlockError(f"the probability of the same word {typed(chance)} is above 1")
+        object.__setattr__(self, "repeats", chance)
 
     def forward(self, state: State) -> State:
         moment = tidy(self.scale**2 * self.var)
-        return State(second_moment=moment, product=ZERO, width=self.width, memory=state.memory)
+        out = State(second_moment=moment, product=ZERO, width=self.width, memory=state.memory)
+        if self.repeats == 0:
+            return out
+        return out.become(Approximation.REPEATS, product=tidy(moment * self.repeats))
 
     def backward(self, gradient: Gradient, state: State) -> Gradient:
         return gradient.become(

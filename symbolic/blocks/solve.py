@@ -3,14 +3,15 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from sympy import Expr, Poly, Symbol, log, together
+from sympy import Dummy, Expr, Poly, Symbol, log, together
 from sympy.polys.polyerrors import PolynomialError
 
 from varlaw.symbolic.blocks.block import Block, start
 from varlaw.symbolic.blocks.coupled import Coupled, CoupledBack
-from varlaw.symbolic.blocks.enclosed import is_nil
+from varlaw.symbolic.blocks.enclosed import Enclosable, is_nil
 from varlaw.symbolic.blocks.growth import decimal
 from varlaw.symbolic.blocks.iteration import Iterated, IteratedProduct
+from varlaw.symbolic.blocks.masked import masked
 from varlaw.symbolic.blocks.repeat import Repeat
 from varlaw.symbolic.blocks.roots import OCTAVES, roots
 from varlaw.symbolic.blocks.state import ONE, BlockError, Gradient, State, tidy
@@ -93,30 +94,29 @@ def solve(
     `keep` is "forward", "backward", or the mean of the two ratios that is to be 1: "arithmetic"
     (Glorot and Bengio 2010, section 4.2.1, for one layer), "geometric", "quadratic" or
     "contraharmonic", in which the forward ratio has the weight given. The value is put back and
-    checked; without a closed form it is a decimal with proved digits, and "no value" is proved
-    between 2^-18 and 2^12. Raises BlockError where there is none, more than one, or none that can
-    be found.
+    checked; where its sign depends on other names it is a solution where it is positive. Without a
+    closed form it is a decimal with proved digits, and "no value" is proved between 2^-18 and 2^12.
+    Raises BlockError where there is none, more than one, or none that can be found.
     """
     v, excess = Symbol(name, positive=True), _excess(block, keep, state, weight)
     ratio = f"the {keep} ratio"
     if v not in excess.free_symbols:
         raise BlockError(f"{ratio} {typed(tidy(excess + 1))} does not depend on {name}")
-    try:
-        with clock(SECONDS):
-            polynomial = Poly(together(excess).as_numer_denom()[0], v)
-    except (PolynomialError, OutOfTime):
-        return _numeric(excess, v, ratio)
-    found = _roots(polynomial)
+    plain, back = masked(excess, v)
+    polynomial = _polynomial(plain, v)
+    found = None if polynomial is None else _roots(polynomial)
     if found is None:
         return _numeric(excess, v, ratio)
-    positive = [root for root in found if root.is_positive]
-    if not positive:
+    if not found:
         raise BlockError(f"no positive {name} makes {ratio} {typed(tidy(excess + 1))} equal to 1")
-    if len(positive) > 1:
-        raise BlockError(f"{name} = {' or '.join(map(typed, positive))} all make the ratio 1")
-    if not tidy(excess.subs(v, positive[0])).equals(0):
-        raise BlockError(f"{name} = {typed(positive[0])} could not be checked")
-    return positive[0]
+    if len(found) > 1:
+        shown = " or ".join(typed(back(root)) for root in found)
+        if not all(root.is_positive for root in found):
+            raise BlockError(f"{ratio} is 1 at {name} = {shown}, of which either may be positive")
+        raise BlockError(f"{name} = {shown} all make the ratio 1")
+    if not tidy(plain.subs(v, found[0])).equals(0):
+        raise BlockError(f"{name} = {typed(back(found[0]))} could not be checked")
+    return back(found[0])
 
 
 def losses(block: Block, name: str, state: State | None = None) -> dict[str, Expr]:
@@ -141,6 +141,8 @@ def _excess(block: Block, keep: str, state: State | None, weight: Expr) -> Expr:
     if keep == "backward":
         return _ratio(block, backward_ratio, state) - 1
     f, b = (_ratio(block, side, state) for side in (forward_ratio, backward_ratio))
+    if f == b:
+        return f - 1
     if keep == "geometric" and weight == ONE / 2:
         return tidy(f * b) - 1
     return COMPROMISES[keep].excess(f, b, weight)
@@ -156,20 +158,38 @@ def _ratio(block: Block, side: Callable[[Block, State], Expr], state: State | No
     return side(block, state or start())
 
 
+def _polynomial(excess: Expr, v: Symbol) -> Poly | None:
+    """The numerator as a polynomial in v; None where it is none, or is not found soon."""
+    if any(v in one.free_symbols for one in excess.atoms(Enclosable)):
+        return None
+    try:
+        with clock(SECONDS):
+            return Poly(together(excess).as_numer_denom()[0], v).primitive()[1]
+    except (PolynomialError, OutOfTime):
+        return None
+
+
 def _roots(polynomial: Poly) -> list[Expr] | None:
-    """The roots of a x^k + b that may be positive, and those of a quadratic; None of others."""
+    """The roots of a x^k + b and of a quadratic that are positive, or may be; None of others.
+
+    With positive a and b >= 0 only the greater root of a x^2 + b x + c may be.
+    """
     terms = dict(polynomial.terms())
     degree, lowest = polynomial.degree(), min(power for (power,) in terms)
     if len(terms) == 1:
         return []
     if len(terms) == 2:
         base = tidy(-terms[(lowest,)] / terms[(degree,)])
-        return [tidy(base ** (ONE / (degree - lowest)))]
-    if degree == 2 and len(terms) == 3:
+        found = [] if base.is_nonpositive else [tidy(base ** (ONE / (degree - lowest)))]
+    elif degree == 2 and len(terms) == 3:
         a, b, c = (terms[(power,)] for power in (2, 1, 0))
-        root = tidy(b**2 - 4 * a * c) ** (ONE / 2)
-        return [tidy((-b + root) / (2 * a)), tidy((-b - root) / (2 * a))]
-    return None
+        root = Dummy()
+        one, other = (tidy((-b + sign * root) / (2 * a)) for sign in (1, -1))
+        found = [one] if a.is_positive and b.is_nonnegative else [one, other]
+        found = [v.subs(root, tidy(b**2 - 4 * a * c) ** (ONE / 2)) for v in found]
+    else:
+        return None
+    return [root for root in found if root.is_positive is not False]
 
 
 def _numeric(excess: Expr, v: Symbol, ratio: str) -> Expr:

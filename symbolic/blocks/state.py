@@ -7,7 +7,9 @@ from functools import lru_cache
 from math import prod
 from typing import Any, ClassVar, Self
 
-from sympy import Add, Dummy, Expr, Function, Integer, Mul, NumberSymbol, Pow, cancel, factor
+from sympy import Add, Dummy, Expr, Function, Integer, Mul, NumberSymbol, Pow
+
+from varlaw.symbolic.quotients import reduced
 
 ZERO, ONE = Integer(0), Integer(1)
 MOST_FACTORED = 40  # operations
@@ -28,6 +30,7 @@ class Approximation(StrEnum):
     LOGITS = "small logits"
     POSITIONS = "means over positions"
     SAMPLES = "many samples"
+    REPEATS = "means over repeated tokens"
     PROBE = "gradient independent of the weights"
 
 
@@ -136,29 +139,40 @@ def tidy(expression: Expr) -> Expr:
     if not expression.has(Add):
         return expression
     apart: dict[Expr, Dummy] = {}
-    inner = _outer(expression, apart)
+    inner = _outer(expression, apart, {})
     if not inner.is_rational_function(*inner.free_symbols):
         return expression
     if inner.count_ops() > MOST_OPERATIONS or max(_terms(inner)) > MOST_TERMS:
         return expression
-    quotient = cancel(inner)
-    forms = dict.fromkeys([inner, inner.expand(), quotient])
-    if quotient.count_ops() <= MOST_FACTORED:
-        forms[factor(quotient)] = None
+    forms = dict.fromkeys([inner, inner.expand(), *reduced(inner, MOST_FACTORED)])
     sizes = {form: form.count_ops() for form in forms}
     shortest = [form for form, count in sizes.items() if count == min(sizes.values())]
     best = shortest[0] if len(shortest) == 1 else min(shortest, key=lambda form: len(str(form)))
     return best.xreplace({dummy: node for node, dummy in apart.items()})
 
 
-def _outer(e: Expr, apart: dict[Expr, Dummy]) -> Expr:
+def _outer(e: Expr, apart: dict[Expr, Dummy], known: dict[Expr, Expr]) -> Expr:
     """An expression with symbols, kept in `apart`, for its functions, constants and roots."""
+    found = known.get(e)
+    if found is None:
+        found = known[e] = _outside(e, apart, known)
+    return found
+
+
+def _outside(e: Expr, apart: dict[Expr, Dummy], known: dict[Expr, Expr]) -> Expr:
     root = isinstance(e, Pow) and not e.exp.is_Integer and e.is_number
     if root or isinstance(e, (NumberSymbol, Function)):
-        return apart.setdefault(e, Dummy())
-    if isinstance(e, (Add, Mul, Pow)):
-        return e.func(*(_outer(part, apart) for part in e.args))
-    return e
+        return apart.setdefault(e, _stand_in(e))
+    if not isinstance(e, (Add, Mul, Pow)):
+        return e
+    parts = tuple(_outer(part, apart, known) for part in e.args)
+    return e if parts == e.args else e.func(*parts)
+
+
+@lru_cache(maxsize=1024)
+def _stand_in(e: Expr) -> Dummy:
+    """The symbol for an expression, the same each time, so that SymPy's memory is of use."""
+    return Dummy(real=True)
 
 
 def _terms(e: Expr) -> tuple[int, int]:

@@ -7,7 +7,7 @@ from functools import cached_property
 from sympy import Dummy, Expr, Integer, Symbol, Tuple, gamma
 
 from varlaw.symbolic.blocks.coupled import Coupled
-from varlaw.symbolic.blocks.enclosed import is_nil, without
+from varlaw.symbolic.blocks.enclosed import differs, is_nil, without
 from varlaw.symbolic.blocks.iteration import Iterated, IteratedProduct
 from varlaw.symbolic.blocks.recurrence import Product, Recurrence
 from varlaw.symbolic.blocks.state import tidy
@@ -72,7 +72,10 @@ class System:
         if len(rest) == 2 and not found:
             u, v = rest
             gap = Dummy("gap", real=True)
-            apart = without((self.steps[u] - self.steps[v]).subs(u, v + gap), {v})
+            between = self.steps[u] - self.steps[v]
+            apart = None
+            if not differs(between, between, {u, v}, shift=True):
+                apart = without(between.subs(u, v + gap), {v})
             if apart == 0 and self.firsts[u] != self.firsts[v]:  # the same after one step
                 firsts = {w: tidy(step.subs(self.firsts)) for w, step in self.steps.items()}
                 values = System(self.steps, firsts).after(count - 1)

@@ -119,7 +119,8 @@ def _unrolled(block: Repeat) -> Sequential:
 def _(block: Embedding, tokens: Tokens) -> Tokens:
     count = len(tokens.means)
     out = block.forward(State(second_moment=block.var))
-    products = value(out.second_moment) * np.eye(count)
+    alike = value(block.repeats)
+    products = value(out.second_moment) * (alike + (1 - alike) * np.eye(count))
     return replace(tokens, products=products, means=np.zeros(count), gaussian=True)
 
 

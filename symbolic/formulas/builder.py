@@ -119,3 +119,13 @@ def differential(node: Node) -> bool:
     """Whether a node is d, or d times something: part of a derivative."""
     first = node.parts[0] if node.head is Head.MULTIPLY else node
     return first.head is Head.NAME and first.text == "d" and not first.parts
+
+
+def binomial(n: Node, k: Node, start: int, end: int) -> Node:
+    """n over k, as n!/(k! (n - k)!). Raises NotRead where factorials stand in it."""
+    if any(node.head is Head.FACTORIAL for part in (n, k) for node in part.walk()):
+        raise NotRead("a factorial inside a binomial coefficient", start, end)
+    rest = Node(Head.ADD, (n, Node(Head.NEGATIVE, (k,), "", start, end)), "", start, end)
+    whole, *parts = (Node(Head.FACTORIAL, (x,), "", start, end) for x in (n, k, rest))
+    product = Node(Head.MULTIPLY, tuple(parts), "", start, end)
+    return Node(Head.DIVIDE, (whole, product), "", start, end)

@@ -6,6 +6,7 @@ from varlaw.symbolic.formulas.builder import (
     Content,
     Factor,
     Line,
+    binomial,
     condition,
     finished,
     operand,
@@ -97,6 +98,9 @@ def applied(function: Factor, arguments: tuple[Node, ...], end: int) -> Node:
         name = plain(replace(function.node, text=name.removeprefix("cal_")))
     if len(arguments) != {"sqrt": 1, "abs": 1, "root": 2}.get(name, len(arguments)):
         raise NotRead(f"{len(arguments)} arguments of {name}", start, end)
+    if name == "binom" and len(arguments) == 2:
+        n, k = map(operand, arguments)
+        return finished(binomial(n, k, start, end), function.after)
     head = {"sqrt": Head.ROOT, "root": Head.ROOT, "abs": Head.ABSOLUTE}.get(name, Head.CALL)
     if head is not Head.CALL:
         arguments = tuple(operand(node) for node in arguments)
@@ -117,7 +121,7 @@ def _moment(factor: Factor, content: Content) -> Node:
         if any(line.signs for line in lines):
             raise NotRead("a relation inside an expectation", content.start, end)
         parts = tuple(operand(line.sides[0]) for line in lines)
-    if len(parts) != (2 if name == "Cov" else 1):
+    if len(parts) != (2 if name in ("Cov", "Corr") else 1):
         raise NotRead(f"{len(parts)} arguments of {name}", start, end)
     over = {plain(law) for law in laws if law.head is not Head.RELATION}
     if over and not all(_names(part) <= over for part in (*parts, *given)):

@@ -198,10 +198,27 @@ class Latex(Numbers, Names, Brackets):
                 self.emit("PRIME", piece)
             self.place += size
             return self.used()
+        if inside in (["+"], ["-"]) and self.approaches(inside[0]):
+            self.place += size
+            return
         power = "T" in self.variables or self.base() in POWERS
         if inside in ([r"\top"], [r"\intercal"]) or (inside == ["T"] and not power):
             self.place += size
             self.transposed(piece)
+
+    def approaches(self, side: str) -> bool:
+        r"""Whether the sign is that of a limit from one side, \lim_{x \to 0^+}: then it is read."""
+        kinds = [token.type for token in self.tokens]
+        start = len(kinds) - 1 - kinds[::-1].index("RELATION") if "RELATION" in kinds else 0
+        if kinds[max(start - 4, 0) : start] != ["LIMIT", "SUB", "LBRACE", "NAME"]:
+            return False
+        arrow = self.tokens[start]
+        if arrow != "->" or "LBRACE" in kinds[start:]:
+            return False
+        self.tokens.pop()
+        self.tokens[start] = arrow.update(value=f"->{side}")
+        self.used()
+        return True
 
     def marked(self, piece: Piece) -> None:
         self.tokens.pop()
@@ -259,6 +276,9 @@ class Latex(Numbers, Names, Brackets):
             return self.emit("RELATION", piece, "!=", end)
         while self.ahead() and text + self.ahead() in RELATIONS:
             text, end = self.take(text)
+        ratio = self.last() == "NUMBER" and self.ahead().isdecimal()
+        if text == ":" and ratio and ":" not in self.tokens[-2:]:
+            return self.emit("SLASH", piece, ":")
         if text == ":":
             raise NotRead("a colon", piece.start, piece.end)
         return self.emit("RELATION", piece, RELATIONS[text], end)

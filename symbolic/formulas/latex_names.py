@@ -10,6 +10,7 @@ from varlaw.symbolic.formulas.macros import Piece
 from varlaw.symbolic.formulas.vocabulary import (
     CONDITIONS_IN_WORDS,
     CONNECTIVES,
+    CONTINENTAL,
     FONTS,
     GREEK,
     MOMENTS,
@@ -166,6 +167,8 @@ class Names(Scanner):
             self.emit("MOMENT", piece, "E", end)
         elif not prefix and (kind_ := kind_of(word)):
             self.emit(kind_[0], piece, kind_[1], end)
+        elif piece.text.startswith(r"\operatorname") and word in CONTINENTAL:
+            self.emit("FUNCTION", piece, CONTINENTAL[word], end)
         elif letter in GREEK or (len(word) == 1 and word.isascii() and word.isalpha()):
             self.emit("NAME", piece, prefix + letter, end)
         elif not prefix and WORD.fullmatch(word):
@@ -244,7 +247,7 @@ class Names(Scanner):
             self.emit("NAME", piece, name)
         elif name in MOMENTS and name not in ("var", "sd", "P", "V"):
             self.emit("MOMENT", piece, name)
-        elif named := function(name):
+        elif named := function(name) or CONTINENTAL.get(name, ""):
             below = (self.words or self.top.words) and not self.opens("(")
             self.emit("WORD" if below else "FUNCTION", piece, named)
         elif piece.text in REFUSED:

@@ -10,6 +10,7 @@ from lark import Token
 from varlaw.symbolic.formulas.limits import MAX_TOKENS, NotRead, check_digits
 from varlaw.symbolic.formulas.plain_brackets import Brackets
 from varlaw.symbolic.formulas.vocabulary import (
+    CONTINENTAL,
     GREEK,
     MOMENTS,
     RAISED,
@@ -79,6 +80,8 @@ class Plain(Brackets):
         elif self.top.integrals and core[0] == "d" and (core[1:] in GREEK or len(core) == 2):
             self.top.integrals -= 1
             return self.emit("DIFFERENTIAL", core[1:], start, end)
+        elif text in CONTINENTAL and self.text[end : end + 1] == "(":
+            self.emit("FUNCTION", CONTINENTAL[text], start, end)
         elif (named := function(text) or function(core)) and not (
             self.in_subscript and self.following(end) != "("
         ):

@@ -9,6 +9,7 @@ from varlaw.symbolic.formulas.builder import (
     Content,
     Factor,
     Line,
+    binomial,
     condition,
     differential,
     operand,
@@ -192,13 +193,7 @@ class Rules(Transformer[Token, Any]):
         """n over k, as n!/(k! (n - k)!)."""
         sign, above, below = children
         n, k = operand(above.one()), operand(below.one())
-        start, end = begin(sign), below.end
-        if any(node.head is Head.FACTORIAL for part in (n, k) for node in part.walk()):
-            raise NotRead("a factorial inside a binomial coefficient", start, end)
-        rest = Node(Head.ADD, (n, Node(Head.NEGATIVE, (k,), "", start, end)), "", start, end)
-        whole, *parts = (Node(Head.FACTORIAL, (x,), "", start, end) for x in (n, k, rest))
-        product = Node(Head.MULTIPLY, tuple(parts), "", start, end)
-        return Factor("value", Node(Head.DIVIDE, (whole, product), "", start, end))
+        return Factor("value", binomial(n, k, begin(sign), below.end))
 
     def root(self, children: list[Any]) -> Factor:
         sign, *degree, inside = children

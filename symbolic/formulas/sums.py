@@ -19,9 +19,11 @@ def summed(big: Factor, body: Node) -> Node:
         raise NotRead(f"a {name} without its index", big.start, big.end)
     if name == "limit":
         line = _line(big)
-        if line.signs != ("->",) or line.sides[0].head is not Head.NAME or big.after:
+        (sign,) = line.signs or ("",)
+        if not sign.startswith("->") or line.sides[0].head is not Head.NAME or big.after:
             raise NotRead("a limit of something that is not a variable", big.start, big.end)
-        return Node(Head.LIMIT, (body, *line.sides), "", big.start, body.end)
+        side = sign.removeprefix("->")
+        return Node(Head.LIMIT, (body, *line.sides), side, big.start, body.end)
     indices, bounds = _indices(big)
     names = {index.text for index in indices}
     if any(node.head is Head.WORD and names & set(node.text) for node in body.walk()):

@@ -24,8 +24,8 @@ A node has a head, parts, sometimes a text, and the place of its source. What th
 | SUM         |                     | body, index, first, last                 | \sum_{i=1}^n    |
 | PRODUCT     |                     | body, index, first, last                 | \prod_{i=1}^n   |
 | INTEGRAL    |                     | body, variable, and the ends if any      | \int_0^1 x dx   |
-| LIMIT       |                     | body, variable, where it goes            | \lim_{n\to a}   |
-| EXPECTATION | E, Var, Std, Cov, P | of what, then the conditions (GIVEN)     | \mathbb E[x]    |
+| LIMIT       | + or - if one-sided | body, variable, where it goes            | \lim_{n\to a}   |
+| EXPECTATION | E, Var, ..., Corr, P | of what, then the conditions (GIVEN)     | \mathbb E[x]    |
 | GIVEN       |                     | relations behind a bar                   | [z \mid z>0]    |
 | INDICATOR   |                     | relations, all of which hold             | 1[z>0]          |
 | CASES       |                     | value, condition, value, condition...    | cases           |
@@ -41,8 +41,8 @@ the letter: bar_x, bold_W, cal_N, Delta_x. Upright letters and words are as writ
 A CALL has the function's canonical name: relu for ReLU, F_t for F_t(x), N for \mathcal N(0, 1);
 \log_2 n is log with the arguments n and 2, \ln is ln, and N(0, std = 0.02) holds a RELATION. A
 condition is a RELATION, or an INDICATOR of several: so in CASES, whose last value may lack one
-(otherwise), and in P, which has one. Cov is of two parts. E_{z \sim N(0,1)}[z] has its law as a
-RELATION in GIVEN.
+(otherwise), and in P, which has one. Cov and Corr are of two parts. E_{z \sim N(0,1)}[z] has its
+law as a RELATION in GIVEN.
 A TUPLE ".." is a range. A function alone is a NAME: f = relu.
 """
 

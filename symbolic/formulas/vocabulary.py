@@ -65,6 +65,11 @@ SPELLINGS = {
     "lrelu": "leaky_relu", "leakyrelu": "leaky_relu", "logistic": "sigmoid", "heaviside": "step",
     "sgn": "sign", "asin": "arcsin", "acos": "arccos", "atan": "arctan", "tanh": "tanh",
 }  # fmt: skip
+# As they are written in many countries; only as commands, operators and before brackets.
+CONTINENTAL = {
+    "sh": "sinh", "ch": "cosh", "th": "tanh", "cth": "coth", "tg": "tan", "ctg": "cot",
+    "arctg": "arctan", "arsh": "arsinh", "arch": "arcosh", "arth": "artanh", "lg": "lg",
+}  # fmt: skip
 
 
 @cache
@@ -81,7 +86,7 @@ LETTERS_OF_FUNCTIONS = words("f g h F G H phi varphi psi Phi Psi Theta Omega O o
 
 MOMENTS = {
     "E": "E", "Var": "Var", "var": "Var", "Cov": "Cov", "cov": "Cov", "Std": "Std", "std": "Std",
-    "SD": "Std", "sd": "Std", "Pr": "P", "Prob": "P", "P": "P", "V": "Var",
+    "Corr": "Corr", "SD": "Std", "sd": "Std", "Pr": "P", "Prob": "P", "P": "P", "V": "Var",
 }  # fmt: skip
 
 ACCENTS = {

@@ -99,7 +99,7 @@ def _applied(node: Node) -> str:
             return f"(int{bounds} ({show(body)}) d{variable.text})"
         case Head.LIMIT:
             body, variable, where = node.parts
-            return f"(lim_{{{show(variable)} -> {show(where)}}} ({show(body)}))"
+            return f"(lim_{{{show(variable)} -> {show(where)}{node.text}}} ({show(body)}))"
         case Head.SUM | Head.PRODUCT:
             body, index, *ends = node.parts
             below = f"{show(index)} = {show(ends[0])}" if ends else show(index)

@@ -15,6 +15,7 @@ from sympy import Expr, Integer, Symbol, oo
 
 from varlaw.symbolic.activations import selu_constants
 from varlaw.symbolic.gains.gain import HALF, Gains, Value, of_expression
+from varlaw.symbolic.gains.levels import unit_level, variance_level
 from varlaw.symbolic.gaussian.balls import ball
 from varlaw.symbolic.gaussian.enclosure import joined
 from varlaw.symbolic.gaussian.pieces import NotClosed, Piece, pieces_of
@@ -30,6 +31,7 @@ QUANTITIES = {  # what a constant may claim to be: a power of a moment
     for base in ("E[f]", "E[f^2]", "Var[f]", "E[f'^2]")
     if base != "E[f]" or power == 1
 }
+CONSTANTS = ("alpha", "lambda")  # of SELU
 
 
 @dataclass(frozen=True)
@@ -173,9 +175,18 @@ def compared(entry: Published, gains: Gains | None = None) -> Comparison:
 
 
 def quantity(name: str, gains: Gains) -> Value:
-    """A quantity that a constant may claim to be, such as "1/sqrt(Var[f])", or SELU's "alpha"."""
-    if name in ("alpha", "lambda"):
-        return _value(dict(zip(("alpha", "lambda"), selu_constants(), strict=True))[name])
+    """A quantity that a constant may claim to be, such as "1/sqrt(Var[f])", or SELU's "alpha".
+
+    "sigma, E[f^2]=1" is the deviation of pre-activations whose outputs have that second moment, and
+    "chi, Var[f]=1/2" the slope d log Var[f]/d log v where the outputs have that variance.
+    """
+    if name in CONSTANTS:
+        return _value(dict(zip(CONSTANTS, selu_constants(), strict=True))[name])
+    what, _, where = name.partition(", ")
+    if where:
+        base, _, target = where.partition("=")
+        level = unit_level(gains) if base == "E[f^2]" else variance_level(gains, read(target))
+        return level.slope if what == "chi" else level.deviation
     return gains.power(*QUANTITIES[name])
 
 
@@ -206,7 +217,7 @@ def _gains_of(function: str) -> Gains:
 
 def _rivals(claims: str) -> tuple[str, ...]:
     """The quantities that a constant is held against: of the same kind as the one it claims."""
-    if claims in ("alpha", "lambda"):
+    if claims and claims not in QUANTITIES:
         return (claims,)
     power = QUANTITIES[claims][1] if claims else -HALF
     return tuple(name for name, (_, other) in QUANTITIES.items() if other == power)

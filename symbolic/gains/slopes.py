@@ -3,7 +3,7 @@
 from itertools import pairwise
 
 from flint import ctx
-from sympy import Expr, Integer, Symbol, oo
+from sympy import Expr, Integer, Symbol, cancel, oo
 
 from varlaw.symbolic.gaussian.balls import ball
 from varlaw.symbolic.gaussian.enclosure import joined
@@ -53,7 +53,7 @@ def is_odd(f: Expr, x: Symbol) -> bool:
     mirrored = [Piece(-p.upper, -p.lower, -p.expression.subs(x, -x)) for p in reversed(pieces)]
     return all(
         (one.lower, one.upper) == (two.lower, two.upper)
-        and (one.expression - two.expression).expand() == 0
+        and cancel(one.expression - two.expression).expand() == 0
         for one, two in zip(pieces, mirrored, strict=True)
     )
 

@@ -12,6 +12,7 @@ from flint import ctx
 from sympy import Expr, Integer, sqrt
 
 from varlaw.symbolic.gains.gain import DIGITS, Gains, NoGain, Value, shortened
+from varlaw.symbolic.gains.levels import unit_level
 from varlaw.symbolic.gains.published import published_for
 from varlaw.symbolic.gaussian.balls import ball
 from varlaw.symbolic.gaussian.decimals import Enclosed
@@ -65,7 +66,8 @@ class Settled:
 def settled(gains: Gains, digits: int = DIGITS) -> tuple[Settled, ...]:
     """The fixed points at the gains of weights that libraries publish, and at the one that keeps v.
 
-    None for pre-activations whose mean is not 0, and for a function with parameters.
+    The last is where the outputs are kept at second moment 1, if they get there. There are none
+    for pre-activations whose mean is not 0, and for a function with parameters.
     """
     if gains.mean != 0 or (gains.function.free_symbols | gains.variance.free_symbols) != {
         gains.variable
@@ -77,7 +79,26 @@ def settled(gains: Gains, digits: int = DIGITS) -> tuple[Settled, ...]:
         weight = read(entry.literal)
         if entry.weights and not _same(own.gain.exact, weight):
             found += settles(gains, weight, entry.publisher, digits)
-    return (*found, own)
+    return (*found, own, *_outputs_kept(gains, own))
+
+
+def _outputs_kept(gains: Gains, own: Settled) -> tuple[Settled, ...]:
+    """The fixed point at which the outputs, not the pre-activations, have second moment 1.
+
+    The gain is the root of its variance. None where no such variance was found, and where it is the
+    one at hand already.
+    """
+    if own.every or gains.base("E[f^2]").exact == 1:
+        return ()
+    try:
+        level = unit_level(gains)
+    except NoGain:
+        return ()
+    gain, exact = level.deviation, level.deviation.exact
+    enclosure = gain.enclosure
+    assert enclosure is not None, "there are no parameters"
+    square = Value(None if exact is None else exact**2, lambda: enclosure() ** 2)
+    return (Settled("outputs at 1", gain, square, level.slope),)
 
 
 def kept(gains: Gains) -> Settled:

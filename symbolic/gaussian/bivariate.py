@@ -1,9 +1,10 @@
 """Closed forms of E[f(Z1) g(Z2)] for jointly Gaussian Z1, Z2."""
 
-from sympy import Dummy, Expr, Pow, S, Symbol, factor, sqrt
+from sympy import Dummy, Expr, Pow, S, Symbol, sqrt
 
 from varlaw.symbolic.abbreviations import unabbreviated
 from varlaw.symbolic.gaussian.closed import closed_form
+from varlaw.symbolic.quotients import factored
 
 Pair = tuple[Expr, Expr]
 
@@ -47,5 +48,5 @@ def _roots_reduced(whole: Expr, rho: Expr, square: Expr) -> Expr:
     """Roots of sums simplified by rho^2 = `square`, such as sqrt(1 + rho^2/v) at v = 1 - rho^2."""
     return whole.replace(
         lambda e: isinstance(e, Pow) and e.base.is_Add,
-        lambda e: factor(e.base.subs(rho**2, square)) ** e.exp,
+        lambda e: factored(e.base.subs(rho**2, square)) ** e.exp,
     )

@@ -158,7 +158,10 @@ def _rounded(number: Fraction, digits: int) -> tuple[int, int, int]:
     """(sign, figure, place): the number rounded to sign * figure * 10^place, half to even."""
     sign, size = (-1 if number < 0 else 1), abs(number)
     place = _magnitude(size) - digits
-    figure = round(size / Fraction(10) ** place)
+    above = size.numerator * 10 ** max(-place, 0)
+    below = size.denominator * 10 ** max(place, 0)
+    figure, rest = divmod(above, below)
+    figure += 2 * rest > below or (2 * rest == below and figure % 2)
     if figure == 10**digits:
         figure, place = figure // 10, place + 1
     return sign, figure, place
@@ -168,11 +171,16 @@ def _magnitude(size: Fraction) -> int:
     """The power of ten with 10^(power - 1) <= size < 10^power."""
     bits = size.numerator.bit_length() - size.denominator.bit_length()
     power = int(bits * 0.30103)
-    while size >= Fraction(10) ** power:
+    while _reaches(size, power):
         power += 1
-    while size < Fraction(10) ** (power - 1):
+    while not _reaches(size, power - 1):
         power -= 1
     return power
+
+
+def _reaches(size: Fraction, power: int) -> bool:
+    """Whether size >= 10^power."""
+    return bool(size.numerator * 10 ** max(-power, 0) >= size.denominator * 10 ** max(power, 0))
 
 
 def _literal(sign: int, figure: int, place: int) -> str:

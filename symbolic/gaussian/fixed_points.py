@@ -251,21 +251,24 @@ class LayerMap:
 
     def _proved(self, left: Rational, right: Rational, digits: int) -> FixedPoint:
         """The fixed point between two deviations; the slope between them proves that it is one."""
-        bits, middle = bits_for(digits) + 32, (left + right) / 2
+        with ctx.workprec(bits_for(digits) + 32):
+            slope = self.slope_between(left, right)
+            if slope.contains(1):
+                raise NoEnclosure(
+                    f"whether there are two fixed points near {float(left) ** 2:.6g} is not known"
+                )
+            value = ball(left**2).union(ball(right**2))
+        return FixedPoint(None, shown(value, digits), None, shown(slope, digits))
+
+    def slope_between(self, left: Rational, right: Rational) -> arb:
+        """A ball of the map's slopes between two deviations sqrt(q), by its second derivative."""
         with ctx.workprec(LOW):
             y = self.variable**2 / left**2
             density = ball(right / left)  # of the densities, at most
             most = self.mean(y**2 + 6 * y + 3, right) * density
             curvature = ball(self.weight_variance) * most / (4 * ball(left) ** 4)
             drift = arb((curvature * ball(right**2 - left**2)).abs_upper())
-        with ctx.workprec(bits):
-            slope = self._slope(middle) + drift * arb(0, 1)
-            if slope.contains(1):
-                raise NoEnclosure(
-                    f"whether there are two fixed points near {float(middle) ** 2:.6g} is not known"
-                )
-            value = ball(left**2).union(ball(right**2))
-        return FixedPoint(None, shown(value, digits), None, shown(slope, digits))
+        return self._slope((left + right) / 2) + drift * arb(0, 1)
 
 
 def changes(sign: Callable[[Rational], int]) -> list[tuple[Rational, Rational]]:

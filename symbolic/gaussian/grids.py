@@ -21,6 +21,7 @@ MOST_DEGREE = 3
 FACTORS = {"exp": 1, "tanh": 2}  # tanh(u) = (e^(2u) - 1)/(e^(2u) + 1)
 CHUNK = 64
 LEAST = 64  # bits
+ONE = arb(1)
 Needed = Callable[[float], int]
 Runner = tuple[Any, ...]  # function, target, and the registers it is of
 
@@ -81,7 +82,7 @@ class _Walk:
         columns += [[]] * len(self.program.steps)
         for target, sequence, is_tanh in self.sequences:
             values = sequence.take(number)
-            columns[target] = [(v - 1) / (v + 1) for v in values] if is_tanh else values
+            columns[target] = [(v - ONE) / (v + ONE) for v in values] if is_tanh else values
         for function, target, *arguments in self.runners:
             columns[target] = list(map(function, *(columns[place] for place in arguments)))
         self.position += number

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from sympy import Dummy, Expr, Integer, Symbol, erf, erfc
@@ -42,7 +42,7 @@ class Moment:
     note: str = ""
     written: str = ""
 
-    @property
+    @cached_property
     def symbolic(self) -> bool:
         """Whether the moment depends on parameters, so that it has no digits."""
         parts = (self.function, self.mean, self.variance, self.given or Integer(1))
@@ -63,17 +63,16 @@ class Moment:
         try:
             if self.exact is not None:
                 return digits_of(self.exact, count)
-            if self._kinked or count > PROMPT:
-                return _enclosed(self, count)
-            found = _enclosed(self, PROMPT)
-            return shown(found.value, count, found.method)
+            proved = count if self._kinked else max(count, PROMPT)
+            found = _enclosed(self, proved)
+            return found if count == proved else shown(found.value, count, found.method)
         except (NoEnclosure, NotClosed) as error:
             raise NoMoment(f"no digits could be proved: {error}") from error
 
-    @property
+    @cached_property
     def _kinked(self) -> bool:
-        nodes = (self.function * (self.given or 1)).atoms(*KINKED)
-        return any(len(parts_of(node)) > 1 for node in nodes)
+        parts = (self.function, self.given or Integer(1))
+        return any(len(parts_of(node)) > 1 for part in parts for node in part.atoms(*KINKED))
 
     @property
     def text(self) -> str:
@@ -144,7 +143,7 @@ def moment(
         found = Moment(f, x, m, v, condition, None, "enclosure", *said)
         if found.symbolic:
             raise NoMoment(f"{error}; digits need values for the parameters") from None
-        found.digits()  # a moment that does not exist is refused at once
+        found.digits(DIGITS if found._kinked else PROMPT)  # what does not exist is refused at once
         return found
     method = "value at the mean" if v.is_zero else "closed form"
     return Moment(f, x, m, v, condition, exact, method, *said)
@@ -189,10 +188,13 @@ def _in_order(given: Expr, x: Symbol) -> tuple[dict[Expr, Expr], dict[Expr, Expr
 def _with_tails(exact: Expr) -> Expr:
     """The expression with 1 - erf(v) as erfc(v) for large v, where it would cancel."""
 
+    from varlaw.symbolic.gaussian.balls import ball
+
     def tail(v: Expr) -> Expr:
-        if v.is_number and (v - FAR).is_positive:
-            return 1 - erfc(v)
-        return erfc(-v) - 1 if v.is_number and (v + FAR).is_negative else erf(v)
+        if not v.is_number:
+            return erf(v)
+        near = ball(v)
+        return 1 - erfc(v) if near > FAR else erfc(-v) - 1 if near < -FAR else erf(v)
 
     return exact.replace(erf, tail) if exact.has(erf) else exact
 

@@ -2,7 +2,8 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from operator import add, mul
+from functools import partial
+from operator import add, mul, truediv
 from typing import Any
 
 from flint import acb, arb
@@ -43,7 +44,7 @@ def operation(kind: Any, step: Step, special: Special) -> Callable[..., Any]:
                 return lambda value: value * value
             return lambda value: raised(value, exponent)
         case "inverse":
-            return lambda value: 1 / value
+            return partial(truediv, kind(1))
         case "divided":
             assert step.of is not None
             return step.of.on(kind)

@@ -26,6 +26,7 @@ from sympy import (
 from varlaw.symbolic.activation import KINKED, Activation, Parts
 from varlaw.symbolic.gaussian.balls import Located, NoEnclosure, ball
 from varlaw.symbolic.gaussian.crossings import NotClosed, crossings, sign_of
+from varlaw.symbolic.slopes import raised
 from varlaw.symbolic.terms import Indicator
 
 __all__ = ["NotClosed", "Piece", "parts_of", "pieces_of"]
@@ -66,7 +67,7 @@ def _split(piece: Piece, x: Symbol) -> list[Piece]:
     for lower, upper, value in _intervals(argument, parts, x, piece):
         lower, upper = _larger(piece.lower, lower), _smaller(piece.upper, upper)
         if less(lower, upper):
-            found += _split(Piece(lower, upper, piece.expression.xreplace({node: value})), x)
+            found += _split(_with(Piece(lower, upper, piece.expression), node, value), x)
     return found
 
 
@@ -161,7 +162,23 @@ def _constants_settled(f: Expr, x: Symbol) -> Expr:
 
 
 def _with(piece: Piece, node: Expr, value: Expr) -> Piece:
-    return Piece(piece.lower, piece.upper, piece.expression.xreplace({node: value}))
+    return Piece(piece.lower, piece.upper, _put(piece.expression, node, value))
+
+
+def _put(f: Expr, node: Expr, value: Expr) -> Expr:
+    """f with a value for a node; 0 and 1 drop out, as SymPy would ask if the rest is finite."""
+    if f == node:
+        return value
+    parts = [_put(part, node, value) if part.args else part for part in f.args]
+    if all(new is old for new, old in zip(parts, f.args, strict=True)):
+        return f
+    if f.is_Mul and S.Zero in parts:
+        return S.Zero
+    if f.is_Add or f.is_Mul:
+        parts = [part for part in parts if part != f.identity]
+        if len(parts) < 2:
+            return parts[0] if parts else f.identity
+    return raised(*parts) if f.is_Pow else f.func(*parts)
 
 
 def _innermost(f: Expr, x: Symbol) -> Expr | None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
 
-from flint import acb, arb
+from flint import acb, arb, ctx
 from sympy import Add, Expr, Function, Integer, Mul, Pow, Symbol, exp, log
 from sympy.core.symbol import Str
 
@@ -30,6 +30,7 @@ from varlaw.symbolic.gaussian.operations import (
 
 MOST_POWER = 1 << 16
 MOST_DEGREE = 12
+ROUGH_BITS = 64
 Coefficients = tuple[Expr, ...]  # of 1, x, x^2, ...
 
 
@@ -70,6 +71,12 @@ class Program:
     def constants(self) -> list[arb]:
         """The numbers as balls at the current precision."""
         return [ball(number) for number in self.numbers]
+
+    @cached_property
+    def rough_polynomials(self) -> dict[int, tuple[arb, ...]]:
+        """The polynomials with coefficients in balls, for bounds."""
+        with ctx.workprec(ROUGH_BITS):
+            return {k: tuple(map(ball, p)) for k, p in self.polynomials.items()}
 
     def on_reals(self) -> Callable[[arb], arb]:
         """The function on real balls; not a number where it is not defined all over the ball."""
@@ -276,5 +283,6 @@ def _times(p: Coefficients, q: Coefficients) -> Coefficients:
     result = [Integer(0)] * (len(p) + len(q) - 1)
     for i, a in enumerate(p):
         for j, b in enumerate(q):
-            result[i + j] += a * b
+            if a != 0 and b != 0:
+                result[i + j] += a * b
     return tuple(result)

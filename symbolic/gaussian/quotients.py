@@ -115,6 +115,7 @@ class Quotients:
         self.of_opaque = {e: next(gens) for e in self.opaque}
         self.of_rate = {m: (step, next(gens)) for m, step in steps.items()}
         self.of_root = {base: next(gens) for base in self.roots}
+        self.known: dict[tuple[Expr, bool], Quotient] = {}
 
     def _collect(self, e: Expr) -> None:
         match e:
@@ -157,6 +158,12 @@ class Quotients:
 
     def of(self, e: Expr, mirrored: bool = False) -> Quotient:
         """The quotient that an expression is, or its mirror image."""
+        key = (e, mirrored)
+        if key not in self.known:
+            self.known[key] = self._found(e, mirrored)
+        return self.known[key]
+
+    def _found(self, e: Expr, mirrored: bool) -> Quotient:
         match e:
             case Rational():
                 return Quotient(self.context.constant(fmpq(int(e.p), int(e.q))), self.one)

@@ -13,18 +13,18 @@ from sympy import (
     Expr,
     Integer,
     Mul,
-    Poly,
     PolynomialError,
     Pow,
     acos,
     asin,
-    factor,
     floor,
     gcd_terms,
     pi,
     powsimp,
     sqrt,
 )
+
+from varlaw.symbolic.quotients import factored
 
 MOST_NODES = 1_000  # of an expression that is worked on
 MOST_PARTS = 20  # roots, arcs and the like
@@ -123,11 +123,14 @@ class _Parts:
     def _terms(self, plain: Expr) -> list[Expr]:
         """The terms in the symbols, each with its coefficient factored."""
         if not self.meaning:
-            return [factor(plain)]
+            return [factored(plain)]
         sums: dict[Expr, Expr] = {}
-        for powers, coefficient in Poly(plain, *self.meaning).terms():
+        for term in Add.make_args(plain.expand()):
+            coefficient, powers = term.as_independent(*self.meaning, as_Add=False)
             kind = Integer(1)
-            for symbol, power in zip(self.meaning, powers, strict=True):
+            for symbol, power in powers.as_powers_dict().items():
+                if power != 1 and not (symbol in self.meaning and power.is_Integer and power > 0):
+                    raise PolynomialError(f"{term} is no term of a polynomial")
                 if symbol in self.roots:
                     coefficient *= self.roots[symbol] ** (power // 2)
                     power %= 2
@@ -139,9 +142,9 @@ class _Parts:
 
     def _term(self, kind: Expr, coefficient: Expr) -> Expr:
         """c sqrt(b), or c b / sqrt(b), whichever is shorter."""
-        ways = [factor(coefficient) * kind]
+        ways = [factored(coefficient) * kind]
         for symbol in kind.free_symbols & set(self.roots):
-            ways.append(factor(coefficient * self.roots[symbol]) * kind / symbol**2)
+            ways.append(factored(coefficient * self.roots[symbol]) * kind / symbol**2)
         return min(ways, key=length)
 
 

@@ -71,10 +71,12 @@ def _tanh_of_cubic(polynomial: Coefficients) -> arb | None:
     real part is zero at Re w = 0 only, and there |Im p| = |y (b - c y^2)| grows with |y|.
     """
     d, b, a, c = polynomial
-    centre = -a / (3 * c)
-    slope = b + a * centre  # p'(z0)
-    if (d + (b + (a + c * centre) * centre) * centre).expand() != 0:
-        return None
+    slope = b
+    if a != 0 or d != 0:
+        centre = -a / (3 * c)
+        slope = b + a * centre  # p'(z0)
+        if (d + (b + (a + c * centre) * centre) * centre).expand() != 0:
+            return None
     b_size, c_size = (abs(ball(value)) for value in (slope, c))
     if not ball(slope) * ball(c) > 0:
         return None

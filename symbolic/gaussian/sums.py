@@ -73,7 +73,7 @@ ONE = Shape()
 def terms_of(f: Expr, x: Symbol) -> Terms:
     """`f` as a sum of terms: shape -> coefficient. Raises NotClosed for any other function."""
     if x not in f.free_symbols:
-        return {ONE: f}
+        return {ONE: f} if f != 0 else {}
     if f == x:
         return {Shape(1): Integer(1)}
     match f:

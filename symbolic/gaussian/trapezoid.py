@@ -28,9 +28,10 @@ LOW = 64  # bits, for bounds
 MOST_POINTS = 200_000
 MOST_BOXES = 4_000
 MANY_BITS = 600  # from where on a strip is looked for even if it must be verified on balls
+WIDEST = 2  # of the boxes to begin with
 DEEPEST = 14
 SLACK = 10  # bits that the error may be larger than aimed at
-LOOSE = 64  # a bound may be so much above a value: its logarithm counts, next to dozens
+LOOSE = 100  # a bound may be so much above a value: its logarithm counts, next to dozens
 
 
 class NotSuited(Exception):
@@ -139,7 +140,7 @@ def mass(at: Line, margin: float = 1.0) -> arb:
     """A bound on the integral of |f| times the decay along the top, by intervals cut as needed."""
     fine = arb(exp(min(max(at.sampled(), -700), 700)))  # only steers the cutting
     left, right = at.left - margin, at.right + margin
-    count = max(1, ceil(right - left))
+    count = max(1, ceil((right - left) / WIDEST))
     width = (right - left) / count
     stack = [(left + width * k, left + width * (k + 1), 0) for k in range(count)]
     total = arb(0)
@@ -150,7 +151,7 @@ def mass(at: Line, margin: float = 1.0) -> arb:
         middle, half = (low + high) / 2, (high - low) / 2 * 1.0000001
         share = at.fade(max(0.0, abs(middle) - half)) * (2 * half)
         part = at.size(arb(middle, half), at.height) * share
-        if part <= fine or (
+        if part <= LOOSE * fine or (
             part.is_finite() and part <= LOOSE * share * at.size(arb(middle), at.height)
         ):
             total += part

@@ -49,6 +49,7 @@ ONE_LAW_OF_WEIGHTS = {
     "loss-prior-bias": "draws labels alone",
     "means-inequality": "nothing is drawn",
     "sub-ln": "nothing is drawn",
+    "dks-depth": "nothing is drawn",
     "overflow-float16": "nothing is drawn",
     "overflow-float32": "nothing is drawn",
 }
@@ -116,7 +117,7 @@ for entry in catalogue.entries().values():
         ONE_LAW_OF_WEIGHTS[entry.name] = "assumes Gaussian weights, or weights without atoms"
     if entry.name in NORMAL_LOGITS:
         ONE_LAW_OF_WEIGHTS[entry.name] = "assumes normal logits, or normal queries and keys"
-    if entry.family == "kernels":
+    if entry.family in ("kernels", "shaping"):
         ONE_LAW_OF_WEIGHTS[entry.name] = "speaks of jointly normal pre-activations"
     if entry.name.startswith(EXPONENTS):
         ONE_LAW_OF_WEIGHTS[entry.name] = "with signs every size is a power of the width exactly"
@@ -191,6 +192,21 @@ def test_three_percent_are_refuted_at_the_default_tolerance(name: str) -> None:
     for planned in plan([name], Settings()):
         found = measure(planned, Tampered(name, Rational(103, 100)))
         assert found.verdict is Verdict.REFUTED, found
+
+
+@pytest.mark.parametrize(
+    ("name", "factor"),
+    [
+        ("selu-alpha", "1.010477"),
+        ("selu-alpha", "0.989795"),
+        ("selu-stability", "0.989178"),
+        ("selu-stability", "1.011064"),
+    ],
+)
+def test_five_percent_of_the_variance_in_selus_definition_are_seen(name: str, factor: str) -> None:
+    """What the laws would say at pre-activations N(0, 1.05) and N(0, 1/1.05), in mpmath."""
+    found = measure(task(name), Tampered(name, Rational(factor)))
+    assert found.verdict is Verdict.REFUTED, found
 
 
 @pytest.mark.parametrize("name", sorted(ZERO))

@@ -134,3 +134,9 @@ def test_scatter_between_seeds(varlaw):
     assert json.loads(varlaw("explore", blocks, "--json").out)["scatter"] is None
     assert "only" in varlaw("explore", f"prenorm({blocks})", "--scatter").refused()
     assert "--scatter" in varlaw("explore", "gpt2(small)", "--layers", "--scatter").refused()
+
+
+def test_a_solution_that_holds_where_it_is_positive(varlaw):
+    out = varlaw("explore", "linear(m, n, var=v, bias=b)", "--solve", "v").out
+    assert "solved, forward: v = (-b + q0)/(m*q0), where that is positive\n" in out
+    assert "solved, backward: v = 1/n\n" in out

@@ -70,8 +70,9 @@ def test_digits_and_closed_forms(varlaw: Run) -> None:
     exact = read(second["exact"])
     assert (exact**-2 - Rational(1, 3) - sqrt(3) / (6 * pi)).simplify() == 0
     assert float(second["radius"]) < 1e-28
-    (kept,) = found["fixed_points"]
+    kept, outputs = found["fixed_points"]
     assert (kept["stability"], kept["slope"]["digits"][:13]) == ("unstable", "1.14406319687")
+    assert (outputs["from"], outputs["slope"]["digits"][:13]) == ("outputs at 1", "1.08359264423")
 
 
 def test_closed_forms_are_read_back(varlaw: Run) -> None:

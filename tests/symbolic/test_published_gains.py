@@ -82,6 +82,26 @@ VALUES = {
     ("E[f^2]", "softplus(x)"): "0.9212459088593002786772487",
     ("E[f^2]", "tanh(x)"): "0.3942944903978411744164598",
     ("Var[f]", "gelu(x)"): "0.3456440110243510070341125",
+    ("chi, E[f^2]=1", "elu(x)"): "0.8981495165946680903274983",
+    ("chi, E[f^2]=1", "gelu(x)"): "1.083592644236668817323834",
+    ("chi, E[f^2]=1", "mish(x)"): "1.05161024017684795013783",
+    ("chi, E[f^2]=1", "relu(x)"): "1.0",
+    ("chi, E[f^2]=1", "relu_k(x, 2)"): "2.0",
+    ("chi, E[f^2]=1", "relu_k(x, 3)"): "3.0",
+    ("chi, E[f^2]=1", "selu(x)"): "0.7826478831968128472282627",
+    ("chi, E[f^2]=1", "silu(x)"): "1.14680731386471013668707",
+    ("chi, E[f^2]=1", "softplus(x)"): "0.5352897507823295673947151",
+    ("chi, Var[f]=1/2", "tanh(x)"): "0.3585277335082945775952601",
+    ("chi, Var[f]=1/8", "sigmoid(x)"): "0.3585277335082945775952601",
+    ("sigma, E[f^2]=1", "elu(x)"): "1.277960075404714763939606",
+    ("sigma, E[f^2]=1", "gelu(x)"): "1.46801126054679324287773",
+    ("sigma, E[f^2]=1", "mish(x)"): "1.451491239960346601674014",
+    ("sigma, E[f^2]=1", "relu(x)"): "1.414213562373095048801689",
+    ("sigma, E[f^2]=1", "relu_k(x, 2)"): "0.9036020036098448319622181",
+    ("sigma, E[f^2]=1", "relu_k(x, 3)"): "0.7147537722384089694193631",
+    ("sigma, E[f^2]=1", "selu(x)"): "1.0",
+    ("sigma, E[f^2]=1", "silu(x)"): "1.558759930069491827493184",
+    ("sigma, E[f^2]=1", "softplus(x)"): "1.083121881507613281285008",
     ("sqrt(E[f^2])", "silu(x)"): "0.5964692111227134884047986",
 }  # Klambauer et al. (2017), appendix: the constants of SELU, to 32 digits.
 SELU = {
@@ -222,7 +242,7 @@ def test_one_function_by_two_names_has_one_value_and_two_literals() -> None:
 def test_a_function_that_nobody_publishes() -> None:
     t = Symbol("t", real=True)
     assert published_for(t**5, t) == ()
-    assert len(published_for(sigmoid(t), t)) == 7
+    assert len(published_for(sigmoid(t), t)) == 8
 
 
 @pytest.mark.parametrize(

@@ -76,3 +76,15 @@ def test_too_few_networks():
 def test_refused():
     with pytest.raises(BlockError, match="numbers for m"):
         found(read_block("linear(m, 4, var=1/4)"))
+
+
+def test_a_convolution_has_a_width():
+    """In each direction 10 of the 12 taps of four places are on no zero at the border."""
+    block = read_block("conv(8, 8, 3, var=1/72, padding=1, size=4)")
+    judged = found(block, tolerance=0.25)["forward"]
+    assert (str(judged.verdict), judged.claimed) == ("verified", pytest.approx(100 / 144))
+
+
+def test_what_a_norm_makes_the_same_always():
+    judged = found(read_block("linear(32, 32, var=1/32) >> rmsnorm"))["forward"]
+    assert (str(judged.verdict), judged.low, judged.high) == ("verified", 1.0, 1.0)

@@ -70,3 +70,16 @@ def test_backward(text, mean, slack):
         bound = ERRORS * one.error + slack * abs(one.claimed)
         assert abs(one.estimate - one.claimed) < bound
         assert abs(one.estimate - 2 * one.claimed) > bound
+
+
+def test_embeddings():
+    """Words by Zipf's law, positions, segments in halves: pi^2/(18 log(V)^2) + 2/9."""
+    words = "embedding(24, var=1, repeats=pi^2/(6*log(32000)^2))"
+    rows = read_block(f"{words} >> places(1) >> shift(2/3) >> places(1/3)")
+    out = rows.forward(given(0))
+    found = float(out.correlation)
+    assert found == pytest.approx(math.pi**2 / (18 * math.log(32000) ** 2) + 2 / 9)
+    drawn = read_block("embedding(24, var=1, repeats=3/10)")
+    (_, square, product) = forward(drawn, given(0))
+    assert abs(square[0] - 1) < ERRORS * square[1]
+    assert abs(product[0] - 0.3) < ERRORS * product[1] < 0.1

@@ -86,7 +86,7 @@ def judged(text: str, *lines: str) -> Judgement:
         (("X ~ N(1, 4); Y ~ N(-2, 9)",), "Var(X Y) = 36", "refuted"),
         ((STANDARD, "w ~ N(0, 1)"), "E[relu(z) relu(w)] = 1/(2 pi)", "verified"),
         ((STANDARD, "w ~ N(0, 1)"), "E[z^2 relu(w)] = 1/sqrt(2 pi)", "verified"),
-        ((STANDARD, "w ~ N(0, 1)"), "E[relu(z + w)] = 1/sqrt(pi)", "undecided"),
+        ((STANDARD, "w ~ N(0, 1)"), "E[relu(z + w)] = 1/sqrt(pi)", "verified"),
         ((STANDARD, "w ~ N(0, 1)"), "Cov(z + w, z - w) = 0", "verified"),
         (("z ~ N(mu, v)", "mu real"), "E[z^2] = mu^2 + v", "verified"),
         (("z ~ N(mu, v)", "mu real"), "E[z^2] = v", "refuted"),
@@ -159,6 +159,13 @@ def test_what_is_declared_last_holds(lines: tuple[str, ...], text: str) -> None:
     *others, last = lines
     joined = read_context(others).joined(read_context([last], before=read_context(others)))
     assert str(judge_chain(read_plain(text).chains[0], joined)[-1].verdict) == "verified"
+
+
+@pytest.mark.parametrize("text", ["E[sum_{k=1}^3 k] = 0", "sum_{k=1}^3 E[k^2] = 3"])
+def test_an_index_with_the_name_of_a_random_variable_is_not_decided(text: str) -> None:
+    found = judged(text, "k ~ N(0, 1)")
+    assert str(found.verdict) == "undecided"
+    assert "rename one of them" in found.reason
 
 
 def test_comments_and_several_declarations_in_a_line() -> None:

@@ -126,6 +126,55 @@ def test_definitions_conditions_and_arrows_are_no_claims(text: str) -> None:
     assert verdict(text) == "None"
 
 
+def test_a_bare_name_among_estimates_is_undecided_where_they_fail() -> None:
+    between = judged(r"\frac{m^2+n^2}{m+n} \geq \frac{m+n}{2} \geq m")
+    assert [str(one.verdict) for one in between] == ["verified", "undecided"]
+    assert verdict(r"m + n \geq m \geq \frac{mn}{m+n}") == "verified"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (r"\sqrt{xy} = \sqrt{x}\sqrt{y}", "undecided"),  # both negative: 2 = -2
+        (r"\sqrt{x/y} = \sqrt{x}/\sqrt{y}", "undecided"),
+        (r"(x^3)^{1/3} = x + 0x", "undecided"),
+        (r"\sqrt{mn} = \sqrt{m}\sqrt{n}", "verified"),
+        (r"\sqrt{x}\sqrt{x} = x + 0x", "verified"),
+    ],
+)
+def test_roots_of_products_of_negative_numbers(text: str, expected: str) -> None:
+    assert verdict(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (r"\lg 1000 = 3", "verified"),
+        (r"\lg 2 \approx 0.693", "refuted"),  # that is \ln 2
+        (r"\operatorname{arctg} 1 = \pi/4", "verified"),
+        (r"\tg 2x = \frac{2\tg x}{1 - \tg^2 x}", "verified"),
+        (r"\tan x \cot x = 1 + 0x", "verified"),
+        (r"\sec^2 x = 1 - \tan^2 x", "refuted"),
+        (r"\operatorname{arcosh} 2 \approx 1.31696", "verified"),
+        (r"\operatorname{artanh} 0.5 \approx 0.5495", "refuted"),
+        (r"\int_0^1 \operatorname{artanh}(x/2)\,dx \approx 0.261624", "verified"),
+        (r"16:9 \approx 1.78", "verified"),
+        (r"16:9 \approx 1.6", "refuted"),
+        (r"\lfloor 768/100 \rfloor = 7", "verified"),
+        (r"1.\overline{6} = 5/3", "verified"),
+        (r"\binom{5}{2} = 11", "refuted"),
+    ],
+)
+def test_functions_by_their_names_in_many_countries(text: str, expected: str) -> None:
+    assert verdict(text) == expected
+
+
+def test_what_may_be_zero_below_is_told() -> None:
+    (found,) = judged(r"\frac{x^2-1}{x-1} = x+1")
+    assert str(found.verdict) == "verified"
+    assert "nothing is divided by zero" in found.reason
+
+
 def test_a_chain_without_its_first_side() -> None:
     found = judged(r"\approx 3/2 = 1.5 = 1.6")
     assert [str(one.verdict) for one in found] == ["verified", "refuted"]

@@ -107,3 +107,47 @@ def test_an_iterated_ratio_is_no_power_of_the_name():
         " >> prenorm(linear(d, d, var=2/d) >> relu >> linear(d, d, var=v))"
     )
     assert losses(read_block(f"repeat({layer}, 6)"), "v", start("q0", 0)) == {}
+
+
+FLAT = "repeat(residual(layernorm >> linear(d, d, var=v/d), {}), L)"
+TANH = "linear(d, h, var=1/d) >> {} >> linear(h, d, var=v/h)"
+
+
+@pytest.mark.parametrize(
+    ("text", "keep", "expected"),
+    [
+        ("linear(m, n, var=v, bias=b)", "forward", "(q0 - b)/(m*q0)"),
+        ("linear(m, n, var=v, bias=b)", "geometric", "(sqrt(b^2/q0^2 + 4*m/n) - b/q0)/(2*m)"),
+        ("residual(linear(d, d, var=v/d), a, 1)", "forward", "1 - a^2"),
+        ("residual(linear(d, d, var=v/d), a, 1)", "quadratic", "1 - a^2"),
+        (FLAT.format("9/10, 1/10"), "forward", "19*q0"),
+        (FLAT.format("9/10, 1/10"), "geometric", "19*q0"),
+        (FLAT.format("sqrt(1 - 1/L), 1/sqrt(L)"), "forward", "q0"),
+    ],
+)
+def test_signs_that_depend_on_names_hide_no_solution(text, keep, expected):
+    """Each is what keeps the moment by hand: m v q0 + b = q0, a^2 q + b^2 v = q."""
+    assert simplify(solve(read_block(text), "v", keep) - read(expected)) == 0
+
+
+@pytest.mark.parametrize("function", ["tanh", "2*sigmoid(x)", "sin(x) + x/10"])
+@pytest.mark.parametrize("keep", ["forward", "backward", "arithmetic", "geometric"])
+def test_a_mean_without_a_closed_form_is_positive(function, keep):
+    """The solution at q0 = 1 is that of the blocks with q0 = 1."""
+    block = read_block(TANH.format(function))
+    found = solve(block, "v", keep).subs(Symbol("q0", positive=True), 1)
+    assert float(found.evalf()) == pytest.approx(
+        float(solve(block, "v", keep, start(1)).evalf()), rel=1e-9
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "keep", "message"),
+    [
+        ("residual(linear(d, d, var=v))", "forward", "no positive v"),
+        ("linear(m, n, var=v, bias=b)", "contraharmonic", "either may be positive"),
+    ],
+)
+def test_none_and_more_than_one(text, keep, message):
+    with pytest.raises(BlockError, match=message):
+        solve(read_block(text), "v", keep)

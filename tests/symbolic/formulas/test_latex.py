@@ -52,6 +52,13 @@ FUNCTIONS = [
     (r"\sin 2\pi x\cos y", "sin(2*pi*x)*cos(y)"),
     (r"\sin^2 x", "sin(x)^2"),
     (r"\ln 2/\ln 3", "ln(2)/ln(3)"),
+    (
+        r"\tg x + \operatorname{sh} x + \operatorname{arctg}\frac{x}{2}",
+        "tan(x) + sinh(x) + arctan(x/2)",
+    ),
+    (r"\lg 2 + n_{\operatorname{ch}} + \mathrm{ch}", "lg(2) + n_ch + ch"),
+    (r"16:9", "16/9"),
+    (r"\lim_{x\to 0^{+}} x", "(lim_{x -> 0+} (x))"),
     (r"\exp\left(-\frac{x^2}{2}\right)", "exp(-x^2/2)"),
     (r"\max\{a, b\} + \max(a,b)", "max(a, b) + max(a, b)"),
     (r"\text{sigmoid}(x)^2 + \mathrm{ReLU}(x)", "sigmoid(x)^2 + relu(x)"),
