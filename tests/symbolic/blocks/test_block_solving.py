@@ -177,3 +177,12 @@ def test_a_mean_without_a_closed_form_is_positive(function, keep):
 def test_none_and_more_than_one(text, keep, message):
     with pytest.raises(BlockError, match=message):
         solve(read_block(text), "v", keep)
+
+
+def test_two_moments_that_depend_on_one_another_are_solved():
+    """By evalf of the ratio at the value found."""
+    text = "repeat(attention(8, 4, query=1/8, key=1/8, value=w/8, out=1/8), 2)"
+    state = start(1, 0)
+    found = solve(read_block(text), "w", state=state)
+    kept = read_block(text, {"w": Rational(str(found))}).forward(state).second_moment
+    assert float(kept.evalf(20)) == pytest.approx(1, abs=1e-10)
