@@ -108,7 +108,7 @@ def test_gradients_of_weights(text, rho, shared, tokens, slack):
     [
         ("conv(3, 4, 3, var=1)", "size of the input"),
         ("linear(4, 4, var=1) >> batchnorm", "number of samples"),
-        ("conv(3, 4, 1, var=1, size=2) >> batchnorm(8)", "no batch norm"),
+        ("conv(3, 4, 1, var=1, size=2) >> batchnorm(6)", "6 samples of images with 4"),
         ("conv(3, 4, 1, var=1, size=2) >> globalaveragepool(5)", "4 positions"),
     ],
 )
