@@ -59,7 +59,7 @@ def decided(left: Node, sign: str, right: Node, scope: Scope, asked: Asked) -> F
     if sign == "~=" or sign == "!=":
         return None
     endless = any(_endless(node) for side in (left, right) for node in side.walk())
-    near = names - set(asked.ranges) if endless else ()
+    near = names - set(asked.ranges) if endless and not asked.sure else ()
     seen = identities.sampled(left, right, positive, scope, (), near, asked.ranges)
     if not seen.clear:
         raise NoValue("the sides have no values at random points")
@@ -82,6 +82,9 @@ def decided(left: Node, sign: str, right: Node, scope: Scope, asked: Asked) -> F
         return Finding(Verdict.UNDECIDED, "", told)
     if why and seen.branch is not None:
         told = f"{why}, {about}; not so at {identities.shown(seen.branch)}: say which are positive"
+        return Finding(Verdict.UNDECIDED, "", told)
+    if why and asked.sure and seen.clear < identities.POINTS:
+        told = f"{why}, {about}; not for all that are declared: give bounds, such as x > 0"
         return Finding(Verdict.UNDECIDED, "", told)
     if why:
         return Finding(Verdict.VERIFIED, "", f"{why}, {about}", "normal form or certificate")

@@ -45,6 +45,11 @@ def test_bounds_hold(declared: str, text: str, expected: str) -> None:
     [
         ("x real", "sqrt(x^2) = x", "refuted"),
         ("x real", "relu(x) = x", "refuted"),
+        ("x real", "sqrt(x)^2 = x", "undecided"),  # so for x >= 0
+        ("x > 0", "sqrt(x)^2 = x", "verified"),
+        ("x real", "e^(log(x)) = x", "undecided"),
+        ("r real", "sum_{k=0}^oo r^k = 1/(1 - r)", "undecided"),  # so for |r| < 1
+        ("a real; |r| < 1", "sum_{k=0}^oo a r^k = a/(1 - r)", "verified"),
         ("x real", "x^2 >= x", "refuted"),
         ("x positive", "x^2 >= x", "refuted"),
         ("x real", "x^2 = 1", "refuted"),
