@@ -11,6 +11,7 @@ from varlaw.checks.claims import identities
 from varlaw.checks.claims.algebra import Algebra, symbol
 from varlaw.checks.claims.between import Between
 from varlaw.checks.claims.compare import Finding, against_literal, number
+from varlaw.checks.claims.convexity import by_convexity
 from varlaw.checks.claims.definitions import free_names
 from varlaw.checks.claims.functions import CONSTANTS, NoValue
 from varlaw.checks.claims.induction import by_induction
@@ -119,6 +120,8 @@ def _proof(
     larger, smaller = (a, b) if sign in (">", ">=") else (b, a)
     strict = sign in ("<", ">")
     why = identities.not_negative(larger - smaller, strict)
+    if not why and not strict and not algebra.hidden:
+        why = by_convexity(larger - smaller)
     if not why and larger.is_nonnegative and smaller.is_nonnegative:
         why = identities.not_negative(larger**2 - smaller**2, strict)
         return f"{why}, for the squares of the sides" if why else ""

@@ -63,3 +63,22 @@ def test_what_is_claimed_of_declared_names_is_no_condition(
     declared: str, text: str, expected: str
 ) -> None:
     assert verdict(declared, text) == expected
+
+
+@pytest.mark.parametrize(
+    ("declared", "text", "expected"),
+    [
+        ("x real", "e^x >= 1 + x", "verified"),
+        ("x real", "e^x > 1 + x", "undecided"),  # equal at 0
+        ("x real", "e^x >= 1 + x + x^2/2", "refuted"),
+        ("x > 0", "e^x >= 1 + x + x^2/2", "undecided"),  # its slope's slope is zero, too
+        ("x > 0", "log(x) <= x - 1", "verified"),
+        ("x > 0", "log(x) <= x - 1.001", "undecided"),  # false near 1
+        ("x > 0", "log(1 + x) <= x", "verified"),
+        ("x > 0", "x log(x) >= x - 1", "verified"),
+        ("x real", "cosh(x) >= 1", "verified"),
+        ("x > 0", "log(x) >= 1 - x", "refuted"),
+    ],
+)
+def test_inequalities_by_convexity(declared: str, text: str, expected: str) -> None:
+    assert verdict(declared, text) == expected
