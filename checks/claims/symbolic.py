@@ -84,7 +84,8 @@ def decided(left: Node, sign: str, right: Node, scope: Scope, asked: Asked) -> F
     if why and seen.branch is not None:
         told = f"{why}, {about}; not so at {identities.shown(seen.branch)}: say which are positive"
         return Finding(Verdict.UNDECIDED, "", told)
-    if why and asked.sure and seen.clear < identities.POINTS:
+    ends = endless and not all(between.open for between in asked.ranges.values())
+    if why and asked.sure and (ends or seen.clear < identities.POINTS):
         told = f"{why}, {about}; not for all that are declared: give bounds, such as x > 0"
         return Finding(Verdict.UNDECIDED, "", told)
     if why:

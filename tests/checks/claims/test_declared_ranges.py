@@ -49,6 +49,7 @@ def test_bounds_hold(declared: str, text: str, expected: str) -> None:
         ("x > 0", "sqrt(x)^2 = x", "verified"),
         ("x real", "e^(log(x)) = x", "undecided"),
         ("r real", "sum_{k=0}^oo r^k = 1/(1 - r)", "undecided"),  # so for |r| < 1
+        ("|r| <= 1", "sum_{k=0}^oo r^k = 1/(1 - r)", "undecided"),
         ("a real; |r| < 1", "sum_{k=0}^oo a r^k = a/(1 - r)", "verified"),
         ("x real", "x^2 >= x", "refuted"),
         ("x positive", "x^2 >= x", "refuted"),
