@@ -14,7 +14,7 @@ from varlaw.symbolic.formulas.written import show
         (r"\newcommand\p[2][0]{x_{#1} + #2}", r"\p{y} + \p[1]{z}", "x_0 + y + x_1 + z"),
         (r"\renewcommand{\E}{\mathbb{E}}", r"\E[x]", "E[x]"),
         (r"\DeclareMathOperator{\gelu}{GELU}", r"\gelu(x)", "gelu(x)"),
-        (r"\DeclareMathOperator*{\Cor}{Corr}", r"\Cor(x, y)", "Corr(x, y)"),
+        (r"\DeclareMathOperator*{\Cor}{Corr}", r"\Cor(x, y)", "Corr[x, y]"),
         (r"\def\s#1{\sigma_{#1}^2}", r"\s w = 1", "sigma_w^2 = 1"),
         (r"\let\eps=\varepsilon", r"\eps > 0", "varepsilon > 0"),
         (
