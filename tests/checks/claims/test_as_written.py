@@ -132,7 +132,7 @@ ROWS: list[tuple[str, str, list[str]]] = [
     # expectations
     (
         ".md",
-        NORMAL + r"$\mathbb{E}_z[z^4] = 3$, $\mathbf{E}[z^2] = 2$, $\operatorname{\mathbb{E}}[z] = 0$",
+        NORMAL + r"$\mathbb{E}_z[z^4]=3$, $\mathbf{E}[z^2] = 2$, $\operatorname{\mathbb{E}}[z]=0$",
         [V, R, V],
     ),
     (
