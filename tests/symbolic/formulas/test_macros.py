@@ -65,8 +65,10 @@ def test_a_document_whose_macro_is_not_clear_is_not_read(
     assert read_formula(r"\b + 1 = 3", macros=macros).chains
 
 
-def test_a_link_with_macros_is_shown_whole() -> None:
+@pytest.mark.parametrize(
+    "text", [r"\size{a} \le \size*{a + b}.", r"\left(a\right)^2 = \left|b\right|."]
+)
+def test_a_link_is_shown_whole(text: str) -> None:
     macros = read_macros([r"\DeclarePairedDelimiter{\size}{\lvert}{\rvert}"])
-    text = r"\size{a} \le \size*{a + b}."
     (chain,) = read_formula(text, macros=macros).chains
     assert text[chain.sides[0].start : chain.sides[-1].end] == text[:-1]
