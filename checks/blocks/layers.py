@@ -26,7 +26,7 @@ def _(block: Linear, x: Batch, draw: Draw) -> Batch:
 def _(block: Embedding, x: Batch, draw: Draw) -> Batch:
     rows = draw.weights(block.var, len(x), whole(block.width))
     if block.repeats != 0:  # each token is one word with the root of that probability
-        same = draw.rng.random(len(x)) < math.sqrt(number(block.repeats))
+        same = draw.uniform(len(x)) < math.sqrt(number(block.repeats))
         rows[same] = draw.weights(block.var, whole(block.width))
     return number(block.scale) * rows
 

@@ -76,7 +76,8 @@ class Seen(Draw):
             return super().product(x, variance, fan_out, law)
         matrix = self._once(lambda: Matrix(fan_in, fan_out))
         y = matrix.product(x.reshape(-1, fan_in), self.rng)
-        return np.asarray(math.sqrt(number(variance)) * y.reshape(*x.shape[:-1], fan_out))
+        y *= math.sqrt(number(variance))
+        return y.reshape(*x.shape[:-1], fan_out).astype(x.dtype, copy=False)
 
     def fixed(self, found: Batch) -> Batch:
         return np.asarray(self._once(lambda: found))

@@ -5,7 +5,7 @@ from functools import lru_cache
 from typing import Any
 
 from flint import arb, ctx
-from sympy import Basic, Expr, Integer, Symbol, Tuple
+from sympy import Basic, Derivative, Expr, Integer, Symbol, Tuple
 
 from varlaw.symbolic.blocks.enclosed import Balls, Enclosable, enclosure, evaluated
 from varlaw.symbolic.gaussian.balls import NoEnclosure
@@ -14,14 +14,28 @@ from varlaw.symbolic.language_text import typed
 MOST = 10_000
 
 
-class Coupled(Enclosable):
+class _Coupled(Enclosable):
+    is_real = True
+
+    @property
+    def is_number(self) -> bool:
+        """Whether it has a value."""
+        return not self.free_symbols
+
+    def _eval_evalf(self, prec: int) -> Expr | None:
+        return evaluated(self, prec)
+
+    def _eval_derivative(self, s: Symbol) -> Expr:
+        return Derivative(self, s, evaluate=False)  # no slope is known
+
+
+class Coupled(_Coupled):
     """The value `index` (from 1) of several after `count` steps (u, v) -> (f, g) from `firsts`.
 
     Arguments: (steps, variables, firsts, count, index), the first three as Tuples.
     """
 
     nargs = 5
-    is_real = True
 
     @property
     def free_symbols(self) -> set[Symbol]:
@@ -29,24 +43,16 @@ class Coupled(Enclosable):
         steps, variables, firsts, count, _ = self.args
         return (steps.free_symbols - set(variables)) | firsts.free_symbols | count.free_symbols
 
-    @property
-    def is_number(self) -> bool:
-        """Whether it has a value."""
-        return not self.free_symbols
-
     def enclosure(self, at: Balls) -> arb:
         *path, index = self.args
         return followed(at, *path)[-1][int(index) - 1]
-
-    def _eval_evalf(self, prec: int) -> Expr | None:
-        return evaluated(self, prec)
 
     def _sympystr(self, printer: Any) -> str:
         *path, index = self.args
         return f"{_path_text(apart(path[1], path[0]), *path)}[{index}]"
 
 
-class CoupledBack(Enclosable):
+class CoupledBack(_Coupled):
     """The value `index` of several that go backward through the steps of a `Coupled`.
 
     (g, h) -> backs, at the values before each step, the last step first, from `ends`. Arguments:
@@ -54,7 +60,6 @@ class CoupledBack(Enclosable):
     """
 
     nargs = 8
-    is_real = True
 
     @property
     def free_symbols(self) -> set[Symbol]:
@@ -64,11 +69,6 @@ class CoupledBack(Enclosable):
         inner = (backs.free_symbols | steps.free_symbols) - bound
         return inner | ends.free_symbols | firsts.free_symbols | count.free_symbols
 
-    @property
-    def is_number(self) -> bool:
-        """Whether it has a value."""
-        return not self.free_symbols
-
     def enclosure(self, at: Balls) -> arb:
         backs, gradients, ends, *path, index = self.args
         values = [enclosure(end, at) for end in ends]
@@ -77,9 +77,6 @@ class CoupledBack(Enclosable):
             inner |= dict(zip(gradients, values, strict=True))
             values = [enclosure(back, inner) for back in backs]
         return values[int(index) - 1]
-
-    def _eval_evalf(self, prec: int) -> Expr | None:
-        return evaluated(self, prec)
 
     def _sympystr(self, printer: Any) -> str:
         backs, gradients, ends, *path, index = self.args

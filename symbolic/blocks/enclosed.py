@@ -5,9 +5,10 @@ and that of an arc cosine is in [-1, 1]: a ball that reaches beyond is cut there
 """
 
 from collections.abc import Callable, Mapping
-from functools import lru_cache
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
 
-from flint import arb, ctx
+from flint import arb, ctx, fmpz
 from sympy import (
     Add,
     Expr,
@@ -173,12 +174,37 @@ def _digits(bits: int) -> int:
     return max(int(bits * 0.301), 2)
 
 
+@dataclass(frozen=True)
+class _Point:
+    """Balls for symbols; two are the same where middles, radii and the precision are."""
+
+    balls: Balls = field(compare=False)
+    key: frozenset[tuple[Symbol, tuple[fmpz, fmpz], tuple[fmpz, fmpz]]]
+    precision: int
+
+    @classmethod
+    def of(cls, at: Balls) -> "_Point":
+        if not all(ball.is_finite() for ball in at.values()):
+            raise NoEnclosure("a ball is not finite")
+        key = ((s, ball.mid().man_exp(), ball.rad().man_exp()) for s, ball in at.items())
+        return cls(at, frozenset(key), ctx.prec)
+
+
+@lru_cache(maxsize=4096)
+def _remembered(e: Enclosable, at: _Point) -> arb:
+    return e.enclosure(at.balls)
+
+
 class _Walk:
     """One walk over an expression: what occurs twice is computed once."""
 
     def __init__(self, at: Balls) -> None:
         self.at = at
         self.known: dict[Expr, arb] = dict(at)
+
+    @cached_property
+    def point(self) -> _Point:
+        return _Point.of(self.at)
 
     def value(self, e: Expr) -> arb:
         found = self.known.get(e)
@@ -188,7 +214,7 @@ class _Walk:
 
     def found(self, e: Expr) -> arb:
         if isinstance(e, Enclosable):
-            return e.enclosure(self.at)
+            return _remembered(e, self.point)
         if not e.args:
             return ball(e)
         match e:

@@ -18,6 +18,7 @@ from varlaw.symbolic.gaussian.balls import NoEnclosure, ball
 from varlaw.symbolic.gaussian.crossings import NotClosed, crossings
 from varlaw.symbolic.gaussian.decimals import Enclosed, bits_for, digits_of, settled, shown
 from varlaw.symbolic.gaussian.endpoints import singular_nodes
+from varlaw.symbolic.gaussian.half_lines import mean_on_half_line
 from varlaw.symbolic.gaussian.parts import Part, Scale
 from varlaw.symbolic.gaussian.pieces import Piece, in_order, less
 from varlaw.symbolic.gaussian.programs import program
@@ -200,6 +201,7 @@ class GaussianMean:
         power: arb | None = None,
         even: bool = False,
     ) -> None:
+        self.law = mean, deviation
         self.scale = Scale(mean, deviation, arb(1) if power is None else power)
         self.sources = [
             (piece, program(piece.expression, x)) for piece in pieces if piece.expression != 0
@@ -262,6 +264,12 @@ class GaussianMean:
         return total
 
     def _integral(self, part: Part, goal: int, size: int) -> arb:
+        try:
+            found = mean_on_half_line(part.piece, part.program.variable, *self.law)
+            self.method = "series of integrals over a half line"
+            return found
+        except NotClosed:
+            pass
         if part.left is not None and part.right is not None:
             try:
                 self.method = "trapezoid rule with a proved error"

@@ -263,19 +263,28 @@ class Growth:
         match name:
             case "tanh" | "erf":
                 bottom, top = (ZERO if u.sign > 0 else -ONE), (ZERO if u.sign < 0 else ONE)
-                return Known(one, self._squashed(name, u), u.sign, (top,), (bottom,))
+                return Known(
+                    self._small(u, ONE), self._squashed(name, u), u.sign, (top,), (bottom,)
+                )
             case "sin" | "cos":
-                return Known(one, None, 0, (ONE,), (-ONE,))
+                most = self._small(u, ONE) if name == "sin" else one
+                return Known(most, None, 0, (ONE,), (-ONE,))
             case "atan":
                 half = arb.pi() / 2
                 bottom, top = (ZERO if u.sign > 0 else -half), (ZERO if u.sign < 0 else half)
-                return Known(Rate(half.log()), None, u.sign, (top,), (bottom,))
+                return Known(self._small(u, half), None, u.sign, (top,), (bottom,))
             case "erfc":
                 square = self._square(register, u)
                 return Known(self._erfc(u, square), self._erfc_from_below(u, square), 1)
             case "sinh" | "cosh" | "asinh":
                 return self._hyperbolic(name, u)
         return Known()
+
+    def _small(self, u: Known, most: arb) -> Rate:
+        """A bound on |f(u)| <= min(most, 2 |u|/sqrt(pi)), as sin, tanh, erf and atan have."""
+        if u.most is None or not u.most.falls_from(self.start):
+            return Rate(most.log())
+        return replace(u.most, c=u.most.c + (2 / arb.pi().sqrt()).log())
 
     def _squashed(self, name: str, u: Known) -> Rate | None:
         """A lower bound on |tanh| or |erf|, which rise with |u|."""

@@ -26,6 +26,7 @@ from varlaw.derivations import catalogue
 
 ONE_LAW_OF_WEIGHTS = {
     "attention-qk-kurtosis": "assumes Gaussian entries",
+    "sigmoid-erf": "has no weights",
     "post-norm-layernorm": "stated for normalised Gaussian branches",
     "xavier-uniform": "is about uniform weights",
     "pytorch-linear-bound": "is about uniform weights",
@@ -50,6 +51,7 @@ ONE_LAW_OF_WEIGHTS = {
     "means-inequality": "nothing is drawn",
     "sub-ln": "nothing is drawn",
     "dks-depth": "nothing is drawn",
+    "stochastic-depth": "draws what is kept, and no weights",
     "overflow-float16": "nothing is drawn",
     "overflow-float32": "nothing is drawn",
 }
@@ -78,6 +80,7 @@ CONTINUOUS = {  # with division by what is 0 for some discrete weights, as the s
     "norm-scale-invariance",
     "norm-unbiased-divisor",
     "norm-weight-gradient",
+    "normformer-stream",
     "ntk-adam-rate",
     "ntk-sgd-rate",
     "peri-norm",

@@ -46,6 +46,33 @@ def test_singular_at_a_point(text: str, f: Function, points: Sequence[Any]) -> N
         assert abs(mpmath.mpf(found.digits) - by_quadrature(f, points, mean)) < 1e-17
 
 
+@pytest.mark.parametrize(
+    ("text", "f"),
+    [
+        ("sin(x)/x", mpmath.sinc),
+        ("tanh(x)/x", lambda z: mpmath.tanh(z) / z if z else mpmath.mpf(1)),
+        ("sin(x)^2/abs(x)", lambda z: mpmath.sin(z) * mpmath.sinc(z) * mpmath.sign(z)),
+        ("relu(x)*erf(x)/x^2", lambda z: mpmath.erf(z) / z if z > 0 else mpmath.mpf(0)),
+    ],
+)
+def test_removable_poles(text: str, f: Function) -> None:
+    with mpmath.workdps(25):
+        mean = mpmath.mpf(1) / 3
+        expected = by_quadrature(f, [-2, 0, 2], mean)
+        assert abs(mpmath.mpf(moment(text, "1/3").digits(18).digits) - expected) < 1e-17
+
+
+@pytest.mark.parametrize("text", ["sin(x)/x^2", "atan(x)/x^3", "cos(x)/x"])
+def test_poles_that_are_left(text: str) -> None:
+    with pytest.raises(NoMoment, match="may be infinite or undefined"):
+        moment(text, "1/3")
+
+
+@pytest.mark.parametrize("text", ["atan(1/x)", "tanh(1/x)", "sin(1/x)", "x^2*erf(x)^3"])
+def test_bounded_odd_functions_have_mean_zero(text: str) -> None:
+    assert moment(text).exact == 0
+
+
 def silu_slope(z: Any) -> Any:
     wave = mpmath.exp(-z)
     return (1 + wave + z * wave) / (1 + wave) ** 2

@@ -34,6 +34,15 @@ def test_rotation(causal):
         assert place.kept[t, u] == pytest.approx(cosine(u - t))
 
 
+@pytest.mark.parametrize("tokens", [3, N, 300])
+def test_means_of_rotated_tokens_without_arrays_of_pairs(tokens):
+    place = Positions(tokens, True, base=100.0, pairs=4)
+    kept, one, two = place.turned()
+    assert kept == pytest.approx(place.mean(place.kept, pairs=True), rel=1e-13)
+    assert one == pytest.approx(place.mean(place.alike, pairs=False), rel=1e-13)
+    assert two == pytest.approx(place.mean(place.alike, pairs=True), rel=1e-13)
+
+
 @pytest.mark.parametrize("causal", [False, True])
 @pytest.mark.parametrize("buckets", [0, 8])
 def test_biases_by_distance(causal, buckets):
