@@ -1,6 +1,6 @@
-"""Laws of what ReLU layers do to the angle between two inputs, and of the edge of chaos."""
+"""Laws of what ReLU layers do to the angle between two inputs, and of edges of chaos."""
 
-from sympy import Expr, Integer
+from sympy import Expr, Integer, Rational, sqrt, tanh
 
 from varlaw.derivations.activation_outputs import relu_mean
 from varlaw.derivations.catalogue import law
@@ -12,6 +12,8 @@ from varlaw.symbolic.sequences import named
 from varlaw.symbolic.terms import Expectation, indicator
 
 c = positive("c")
+OUT = tanh(sqrt(v) * normal())
+SLOPES = Expectation((1 - OUT**2) ** 2)  # tanh' = 1 - tanh^2
 
 
 def kernel(at: Expr = rho) -> Expr:
@@ -93,4 +95,61 @@ def edge_of_chaos_relu() -> Derivation:
         .by("normal")
         .by("require", equals=Integer(1), because="the gradient's second moment is kept")
         .by("solve", unknown=c)
+    )
+
+
+@law(
+    name="edge-of-chaos-tanh-point",
+    family="kernels",
+    title="With biases of variance 0.04 tanh's edge of chaos has pre-activations of variance 0.512",
+    regime="wide limit, square layers; pre-activations independent of the gradient",
+    sources=("schoenholz2017",),
+    symbols=(
+        "v: the variance of pre-activations at which layers map it to itself",
+        "z: N(0, 1), so that sqrt(v) z is a pre-activation",
+    ),
+    note="Gradients are kept at weights of variance w/m with w E[tanh'^2] = 1; the variance that "
+    "layers keep is then w E[tanh^2] + 1/25.",
+)
+def edge_of_chaos_tanh_point() -> Derivation:
+    return (
+        derive(Expectation(OUT**2) / SLOPES + Rational(1, 25))
+        .by("require", equals=v, because="a fixed point of the layer map")
+        .by("root", unknown=v, near=(Rational(1, 2), Rational(3, 5)), places=18)
+    )
+
+
+@law(
+    name="edge-of-chaos-tanh",
+    family="kernels",
+    title="With biases of variance 0.04 tanh's edge of chaos is at weights of variance 1.7008/m",
+    regime="wide limit, square layers; pre-activations independent of the gradient",
+    sources=("schoenholz2017",),
+    rests_on=("edge-of-chaos-tanh-point",),
+    symbols=(
+        "c: the variance of the weights times the fan-in, which is the fan-out as well",
+        "v: the variance of pre-activations at which layers map it to itself",
+        "z: N(0, 1), so that sqrt(v) z is a pre-activation",
+    ),
+    note="For other biases: varlaw kernel tanh --map --bias-variance.",
+    pitfalls=(
+        (
+            "sigma_w^2 = 1.722 at sigma_b^2 = 0.04",
+            "it is a reading, 1.2 % too high: there the network is chaotic",
+            "1.7007963721 solves both conditions",
+        ),
+        (
+            "tanh's edge of chaos is at weights of variance 1/m",
+            "only without biases, where the variance of the pre-activations tends to 0",
+            "1.7008/m with biases of variance 0.04, where it tends to 0.512",
+        ),
+    ),
+)
+def edge_of_chaos_tanh() -> Derivation:
+    point = edge_of_chaos_tanh_point.derivation.end
+    return (
+        derive(c * SLOPES)
+        .by("require", equals=Integer(1), because="the gradient's second moment is kept")
+        .by("substitute", values={v: point}, because="at the point of edge-of-chaos-tanh-point")
+        .by("root", unknown=c, near=(1, 2), places=13)
     )

@@ -31,6 +31,7 @@ def excess(classes: int, variance: Expr) -> Derivation:
     regime="at initialisation, d = 768, behind the final LayerNorm",
     sources=("radford2019",),
     rests_on=("head-logits",),
+    symbols=("v: the variance of a logit, 768 * 0.02^2",),
     pitfalls=(
         (
             "a stream that grows with the depth makes the logits grow",

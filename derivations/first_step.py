@@ -36,6 +36,14 @@ q, g, a, b, alpha, beta, mu = positive("q g a b alpha beta mu")
     ),
     note="A step -eta dl/dw of every last layer changes the loss by eta times the sum of squared "
     "gradients; unlike the branches at random weights, N such changes add with one sign.",
+    pitfalls=(
+        (
+            "with zero last layers the number of branches does not matter",
+            "not to the first forward pass; the first step of all of them together moves the loss "
+            "N times as much as that of one",
+            "N = 50: 50 times as much, or as much at the scale 1/sqrt(50) = 0.1414",
+        ),
+    ),
 )
 def fixup_features() -> Derivation:
     x, h_ = random_array("x"), random_array("h", second_moment=q, independent=False)

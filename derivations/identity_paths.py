@@ -1,6 +1,6 @@
 """Laws of what keeps deep stacks near the identity: Admin, LayerScale, stochastic depth."""
 
-from sympy import sqrt
+from sympy import Symbol, sqrt
 
 from varlaw.derivations.catalogue import law
 from varlaw.derivations.residual import l, pre_norm_growth, s2, stream, t
@@ -21,6 +21,7 @@ n, L = dimensions("n L")
 i, j, k = indices("i j k")
 OMEGA = Term("omega", t)
 c, p, q = positive("c p q")
+keep = Symbol("p", real=True)
 
 
 @law(
@@ -135,11 +136,6 @@ def layer_scale_gradient() -> Derivation:
             "it leaves the mean alone; each branch's variance is 1/p times as large in training",
             "p = 1/2, 24 unit branches: 49 in training, 25 in use",
         ),
-        (
-            "with keep rates from 1 down to 1/2 half of the layers are dropped",
-            "a quarter: 1 - l/(2 L) in layer l adds up to (3 L - 1)/4 layers kept",
-            "L = 54: 40.25 layers on average",
-        ),
     ),
 )
 def drop_path_stream() -> Derivation:
@@ -150,3 +146,45 @@ def drop_path_stream() -> Derivation:
         "moments expand linearity independence uncorrelated identical"
     )
     return grown(chain, L)
+
+
+@law(
+    name="stochastic-depth",
+    family="residual",
+    title="Stochastic depth with keep rates 1 - k/(2 L) trains (3 L - 1)/4 layers at a time",
+    regime="exact, on average over the layers dropped; k = 1, ..., L",
+    sources=("huang2016",),
+    usual=("D independent of b",),
+    symbols=(
+        "D: the number of layers that are kept among the first t, delta_t on average",
+        "delta_0: the layers before them that are always kept, 0 if none is counted",
+        "b: 1 if layer t + 1 is kept, else 0",
+        "p: its keep rate",
+    ),
+    note="Layers dropped independently spread by (L + 1)(4 L - 1)/(24 L) about it.",
+    pitfalls=(
+        (
+            "keep rates down to 1/2 drop half of the layers",
+            "half of the last one only: a quarter of all, as the rates fall linearly from 1",
+            "L = 54: 40.25 layers on average, not 27",
+        ),
+        (
+            "the expected depth is 3 L/4",
+            "the rates begin at 1 - 1/(2 L), not at 1: a quarter of a layer less",
+            "L = 4: 2.75, not 3",
+        ),
+    ),
+)
+def stochastic_depth() -> Derivation:
+    depth = random_variable("D", mean=Term("delta", t))
+    b = random_variable("b", mean=keep, depends_on=[depth.array])
+    rate = 1 - (t + 1) / (2 * L)
+    return (
+        derive(Expectation(depth + b))
+        .by("linearity identical")
+        .by("equal", to=Term("delta", t + 1), because="the layers kept among the first t + 1")
+        .by("substitute", values={keep: rate}, because="the keep rate of layer t + 1")
+        .by("iterate", previous=Term("delta", t), index=t, steps=l, initial=Term("delta", 0))
+        .by("substitute", values={l: L}, because="behind all layers")
+        .by("power-sum")
+    )

@@ -95,6 +95,13 @@ def nngp_erf() -> Derivation:
     regime="wide limit: jointly normal pre-activations; exact for Gaussian weights given the input",
     sources=("williams1996", "jacot2018"),
     note="erf'(z) = 2 exp(-z^2)/sqrt(pi).",
+    pitfalls=(
+        (
+            "the kernel of the slope is the derivative of the kernel by rho",
+            "by the covariance q rho: the derivative by rho is q times as large",
+            "q = 2, rho = 1/2: 0.2778 for the slope, 0.5557 for the derivative by rho",
+        ),
+    ),
 )
 def nngp_erf_slope() -> Derivation:
     z, u, other = pair()

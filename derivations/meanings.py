@@ -16,6 +16,7 @@ _STREAM = (
     "p: the probe, which stands for the gradient at the output of the residual layer",
     "g: the backward gain of a branch",
     "n: the width of the stream",
+    "L: the number of layers",
     "w: the Jacobian of a branch",
     "b: the gradient at the input of the residual layer",
 )
@@ -45,10 +46,12 @@ COMMON = {  # what the symbols of a family mean, where they occur and the law sa
         "z: the pre-activation",
         "v: the variance of the pre-activation",
         "g: the gain: weights have variance g^2 over the fan-in",
+        "m: the fan-in",
         "a: the slope below 0",
     ),
     "depth": (
         "x: the input of a layer",
+        "m: the fan-in of a layer",
         "w: the weights of a layer",
         "z: the pre-activation",
         "v: the variance of the pre-activation",

@@ -115,7 +115,7 @@ def norm_weight_gradient() -> Derivation:
     name="norm-input-gradient",
     family="normalisation",
     title="Weights c times as large before a norm leave the gradient at the layer's input alone",
-    regime="exact without epsilon, for any probe; c > 0",
+    regime="exact for RMSNorm without epsilon (LayerNorm: z and y centred), any probe; c > 0",
     sources=("ba2016",),
     symbols=(
         "L: the loss, linear in the outputs of the norm",
@@ -123,6 +123,14 @@ def norm_weight_gradient() -> Derivation:
         "z: W x; with the weights c W the input x + s e makes it c z + s c y",
         "y: W e, for the direction e in which the input is moved",
         "D_s: the slope of the loss in the direction e; D_0 is that at x",
+        "c: what the weights are multiplied with; it is not in D_0",
+    ),
+    pitfalls=(
+        (
+            "gradients 1/c as large at the weights are passed on 1/c as large",
+            "the weights W^T that carry them back are c times as large, which makes up for it",
+            "c = 10: a tenth of the gradient at the weights, all of it at the input",
+        ),
     ),
 )
 def norm_input_gradient() -> Derivation:

@@ -304,7 +304,10 @@ def pre_norm_expansion() -> Derivation:
     sources=("xiong2020",),
     usual=("p: zero mean",),
     rests_on=("pre-norm-growth",),
-    symbols=("v_t: E of the squared gradient after t pull-backs, v_0 at the output",),
+    symbols=(
+        "v_t: E of the squared gradient at the input of a stack of t branches, v_0 at its output; "
+        "each branch multiplies it by a factor of its own, in whatever order",
+    ),
 )
 def pre_norm_gradient() -> Derivation:
     spread = named("s", pre_norm_growth.derivation.end.subs({s2: 1, l: t}), t)
@@ -326,7 +329,10 @@ def pre_norm_gradient() -> Derivation:
     regime="exact recursion, for a probe independent of the branch Jacobians",
     sources=("xiong2020",),
     rests_on=("pre-norm-gradient",),
-    symbols=("v_t: E of the squared gradient after t pull-backs, v_0 at the output",),
+    symbols=(
+        "v_t: E of the squared gradient at the input of a stack of t branches, v_0 at its output; "
+        "each branch multiplies it by a factor of its own, in whatever order",
+    ),
 )
 def pre_norm_gradient_unit() -> Derivation:
     return pre_norm_gradient.derivation.by(

@@ -85,8 +85,9 @@ def tat_orthogonal() -> Derivation:
     name="tat-slope",
     family="shaping",
     title="Leaky ReLU at the gain sqrt(2/(1 + a^2)) has C'(1) = 1 for every slope a",
-    regime="wide limit: pre-activations N(0, v) of any variance; 0 < a < 1",
+    regime="wide limit: pre-activations N(0, v) of any variance",
     sources=("zhang2022", "he2015"),
+    symbols=("z: the pre-activation, N(0, v)",),
     note="The gain of the forward pass is that of the backward pass.",
     pitfalls=(
         (
@@ -161,6 +162,7 @@ def dks_depth() -> Derivation:
     regime="wide limit: pre-activations N(0, v) of any variance",
     sources=("martens2021",),
     rests_on=("relu-half", "relu-variance"),
+    symbols=("z: the pre-activation, N(0, v)",),
     note="Shifted by b > 0 its slope lies between 1 and this, by b < 0 above it.",
     pitfalls=(
         (

@@ -96,7 +96,7 @@ def _depth_lines(depth: Depth) -> list[str]:
         lines.append(f"  phase  {phase.name or 'not known'}: {told}")
     for name in ("ratio", "share"):
         if (value := getattr(depth, name)) is not None:
-            lines.append(f"  {name} after l layers  {typed(value)}")
+            lines.append(f"  {name} after l layers  {shown(value)}")
     return lines
 
 

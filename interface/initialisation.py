@@ -31,6 +31,7 @@ OURS = {"math", "np", "torch", "jax", "weights", "scales", "normal", "seed", "ke
 NAME = re.compile(r"[A-Za-z]\w*", re.ASCII)
 FUNCTIONS = (exp, log, erf, sin, cos, tanh)
 COLUMNS = 88  # of a line of code
+PLACES = 17  # of a mean without a closed form
 LONGEST = 20_000  # characters of code
 
 
@@ -151,7 +152,11 @@ class _Writer:
 
     @add.register
     def _(self, block: Experts, path: str) -> None:
-        raise BlockError("no initialisation is written for a mixture of experts")
+        if block.router != 0:
+            if (width := block.width(self.width)) is None:
+                raise BlockError("code for a router needs a layer before it, to know the width")
+            self.matrix(_joined(path, "router"), block.router, width, block.experts)
+        self.several("expert", block.experts, block.branch, path)
 
     @add.register
     def _(self, block: Embedding, path: str) -> None:
@@ -205,10 +210,15 @@ class _Writer:
 
     @add.register
     def _(self, block: Repeat, path: str) -> None:
-        index, before = f"layer{self.depth or ''}", len(self.lines)
-        self._line(f"for {index} in range({self._size(block.depth)}):")
+        self.several("layer", block.depth, block.block, path)
+
+    def several(self, kind: str, count: Expr, block: Block, path: str) -> None:
+        """Layers or experts that are alike, in a loop."""
+        index, before = f"{kind}{self.depth or ''}", len(self.lines)
+        label = f"{{{index}}}" if kind == "layer" else f"{kind}{{{index}}}"
+        self._line(f"for {index} in range({self._size(count)}):")
         self.depth += 1
-        self.add(block.block, _joined(path, f"{{{index}}}"))
+        self.add(block, _joined(path, label))
         self.depth -= 1
         if len(self.lines) == before + 1:
             del self.lines[before]
@@ -255,8 +265,10 @@ class _Writer:
 
     def _code(self, value: Expr) -> str:
         """A formula as Python. Raises BlockError for a name or a function that it cannot have."""
+        calls = {call for call in value.atoms(Function) if not isinstance(call, FUNCTIONS)}
+        value = value.xreplace({call: call.evalf(PLACES) for call in calls})
         if any(not isinstance(call, FUNCTIONS) for call in value.atoms(Function)):
-            raise BlockError(f"no code is written for {typed(value)}")
+            raise BlockError(f"no code is written for {typed(value)}: give its names values")
         for symbol in sorted(value.free_symbols, key=str):
             self._identifier(str(symbol.name))
         renamed = {s: Symbol(self.names[str(s.name)], positive=True) for s in value.free_symbols}
@@ -270,7 +282,7 @@ class _Writer:
         found = name
         ours = keyword.iskeyword(name) or name in OURS or hasattr(builtins, name)
         if name not in self.names:
-            if ours or name.startswith("layer"):
+            if ours or name.startswith(("layer", "expert")):
                 found += "_"
             while found in self.names.values():
                 found += "_"

@@ -46,15 +46,6 @@ class Abbreviation(Located):
         return str(printer.doprint(self.value))
 
 
-def told(number: Expr, **facts: bool) -> Expr:
-    """The number, SymPy being told what it would find out by asking all of its parts."""
-    if not number.is_Atom:
-        known = number.default_assumptions.copy()
-        known.deduce_all_facts(tuple(facts.items()))
-        number._assumptions = known
-    return number
-
-
 def unabbreviated(value: Expr) -> Expr:
     """The atoms written out."""
     if isinstance(value, Abbreviation):

@@ -3,10 +3,10 @@
 from functools import cache
 from typing import Any
 
-from sympy import Expr, Integer, Pow, Rational, erf, exp, log, oo, pi, sqrt, tanh
+from sympy import Add, Expr, Integer, Rational, erf, exp, log, oo, pi, sqrt, tanh
 
 from varlaw.symbolic import activations_elementary  # noqa: F401 - its rows join the table
-from varlaw.symbolic.abbreviations import Abbreviation, told
+from varlaw.symbolic.abbreviations import Abbreviation
 from varlaw.symbolic.activation import Activation, Parts
 from varlaw.symbolic.names import suggestion
 from varlaw.symbolic.slopes import raised
@@ -15,14 +15,9 @@ MINUS = Integer(-1)
 ROOT_2_PI = sqrt(2 / pi)
 
 
-def _wave(u: Any) -> Expr:
-    """e^u for a real u."""
-    return told(exp(u), positive=True) if u.is_real else exp(u)
-
-
 def _logistic(u: Any) -> Expr:
     """1/(1 + e^-u)."""
-    return raised(1 + _wave(-u), MINUS)
+    return raised(1 + exp(-u), MINUS)
 
 
 class UnknownActivation(LookupError):
@@ -196,11 +191,11 @@ class selu(Activation):
 def selu_constants() -> tuple[Expr, Expr]:
     """SELU's alpha = 1.67326... and lambda = 1.05070... in closed form."""
     half, root = Rational(1, 2), exp(Rational(1, 2))
-    above, far = (erf(1 / sqrt(2)) - 1) / 2, (1 - erf(sqrt(2))) / 2  # -Phi(-1), Phi(-2)
-    alpha = raised(half + told(root * above, negative=True), MINUS) / sqrt(2 * pi)
-    below = exp(2) * far + 2 * root * above + half
-    second = told(2 * alpha**2 * below, positive=True)
-    return alpha, sqrt(2) * Pow(1 + second, -half, evaluate=False)
+    wave = (root / 2, -root * erf(1 / sqrt(2)) / 2)  # the terms of E[e^z; z < 0]
+    fall = Add(half, *(-term for term in wave))  # E[1 - e^z; z < 0]
+    square = Add(half, exp(2) / 2, -exp(2) * erf(sqrt(2)) / 2, *(-2 * term for term in wave))
+    alpha = fall**-1 / sqrt(2 * pi)
+    return alpha, sqrt(2 * pi) * fall / sqrt(pi * fall**2 + square)
 
 
 SELU_ALPHA = Abbreviation("alpha", lambda: selu_constants()[0])
@@ -215,7 +210,7 @@ class softplus(Activation):
 
     @staticmethod
     def parts(z: Any, *_: Any) -> Parts:
-        return ((-oo, log(1 + _wave(z))),)
+        return ((-oo, log(1 + exp(z))),)
 
 
 class softsign(Activation):
@@ -270,7 +265,7 @@ class gelu(Activation):
 
     @staticmethod
     def parts(z: Any, *_: Any) -> Parts:
-        return ((-oo, z * (1 + told(erf(z / sqrt(2)), real=True)) / 2),)
+        return ((-oo, z * (1 + erf(z / sqrt(2))) / 2),)
 
 
 class gelu_tanh(Activation):
@@ -282,7 +277,7 @@ class gelu_tanh(Activation):
     @staticmethod
     def parts(z: Any, *_: Any) -> Parts:
         inner = ROOT_2_PI * (z + Rational(8943, 200000) * z**3)
-        return ((-oo, z * (1 + told(tanh(inner, evaluate=not z.is_Symbol), real=True)) / 2),)
+        return ((-oo, z * (1 + tanh(inner, evaluate=not z.is_Symbol)) / 2),)
 
 
 class mish(Activation):
@@ -293,7 +288,7 @@ class mish(Activation):
 
     @staticmethod
     def parts(z: Any, *_: Any) -> Parts:
-        return ((-oo, z * (1 - 2 * raised(2 + 2 * _wave(z) + _wave(2 * z), MINUS))),)
+        return ((-oo, z * (1 - 2 * raised(2 + 2 * exp(z) + exp(2 * z), MINUS))),)
 
 
 class bump(Activation):

@@ -6,16 +6,14 @@ from flint import arb
 from sympy import Expr, Float, Rational
 from sympy.core.symbol import Str
 
+from varlaw.symbolic.gaussian.balls import Located
 
-class Digits(Expr):
+
+class Digits(Located):
     """A number of which the first decimal digits are known.
 
     It lies between `value` and `value` plus (away from zero) one unit of the last digit.
     """
-
-    is_real = True
-    is_number = True
-    is_commutative = True
 
     def __new__(cls, text: Str | str) -> "Digits":
         made: Digits = Expr.__new__(cls, Str(text) if isinstance(text, str) else text)
@@ -43,7 +41,7 @@ class Digits(Expr):
         sign = -1 if self.text.startswith("-") else 1
         return Rational(sign, 10**self.places)
 
-    def ball(self) -> arb:
+    def enclosure(self) -> arb:
         """All numbers that begin with these digits."""
         unit = arb(1) / 10**self.places * (-1 if self.text.startswith("-") else 1)
         return arb(int(self.value.p)) / int(self.value.q) + unit * arb(0.5, 0.5)

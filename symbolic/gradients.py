@@ -2,7 +2,22 @@
 
 from functools import lru_cache
 
-from sympy import Add, Dummy, Expr, Integer, Mul, Pow, Symbol, cos, erf, exp, log, sin, tanh
+from sympy import (
+    Add,
+    Dummy,
+    Expr,
+    Integer,
+    Integral,
+    Mul,
+    Pow,
+    Symbol,
+    cos,
+    erf,
+    exp,
+    log,
+    sin,
+    tanh,
+)
 
 from varlaw.symbolic.activation import Activation
 from varlaw.symbolic.arrays import Entry
@@ -46,6 +61,8 @@ def gradient(e: Expr, by: Entry | Symbol) -> Expr:
                 return IndexSum(slope, *inner.ranges)
             parts = terms(slope.expand())
             return Add(*(_collapsed(IndexSum(part, *inner.ranges)) for part in parts))
+        case Integral() if len(e.limits) == 1 and not any(end.has(by) for end in e.limits[0]):
+            return Integral(gradient(e.function, by), *e.limits)
         case Activation():
             return derivative(e) * gradient(e.args[0], by)
         case tanh() | exp() | log() | erf() | sin() | cos():

@@ -27,7 +27,8 @@ def is_affine(f: Expr, x: Symbol) -> bool:
 
 def raised(base: Expr, exponent: Expr) -> Expr:
     """A power; SymPy would ask each term of a sum whether it is infinite, which takes it long."""
-    if base.is_number or not exponent.is_Integer or exponent in (0, 1):
+    plain = base.is_commutative and exponent.is_Integer and exponent not in (0, 1)
+    if base.is_number or not plain:  # matrices among them
         return Pow(base, exponent)
     match base:
         case Add():

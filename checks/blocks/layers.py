@@ -17,15 +17,16 @@ from varlaw.symbolic.gaussian.arrays import on_arrays
 
 @run.register
 def _(block: Linear, x: Batch, draw: Draw) -> Batch:
-    w = draw.weights(block.var, whole(block.fan_in), whole(block.fan_out), law=block.law)
-    return np.asarray(number(block.scale) * x @ w + draw.weights(block.bias, whole(block.fan_out)))
+    fan_out = whole(block.fan_out)
+    y = number(block.scale) * draw.product(x, block.var, fan_out, block.law)
+    return np.asarray(y + draw.weights(block.bias, fan_out))
 
 
 @run.register
 def _(block: Embedding, x: Batch, draw: Draw) -> Batch:
     rows = draw.weights(block.var, len(x), whole(block.width))
     if block.repeats != 0:  # each token is one word with the root of that probability
-        same = draw.rng.random(len(x)) < math.sqrt(number(block.repeats))
+        same = draw.uniform(len(x)) < math.sqrt(number(block.repeats))
         rows[same] = draw.weights(block.var, whole(block.width))
     return number(block.scale) * rows
 
@@ -60,7 +61,7 @@ def _(block: Shift, x: Batch, draw: Draw) -> Batch:
 @run.register
 def _(block: Dropout, x: Batch, draw: Draw) -> Batch:
     p = number(block.p)
-    return np.asarray(x * (draw.rng.random(x.shape) >= p) / (1 - p))
+    return np.asarray(x * (draw.uniform(*x.shape) >= p) / (1 - p))
 
 
 @run.register

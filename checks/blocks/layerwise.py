@@ -5,14 +5,15 @@ layer's output, with the same weights.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from sympy import Expr
 
 from varlaw.checks.blocks.attention import biases, heads
-from varlaw.checks.blocks.measuring import Measured, inputs
+from varlaw.checks.blocks.measuring import Measured, inputs, weights_drawn
 from varlaw.checks.blocks.running import Batch, Draw, number, run
+from varlaw.checks.blocks.seen import Seen
 from varlaw.symbolic.blocks.attention import Attention
 from varlaw.symbolic.blocks.block import Block
 from varlaw.symbolic.blocks.layerwise import Layer, attention_in, layers, tokens_of, units
@@ -21,29 +22,21 @@ from varlaw.symbolic.blocks.residual import Residual
 from varlaw.symbolic.blocks.state import BlockError, State
 from varlaw.symbolic.blocks.vision import Patches
 
-NETWORKS = 4
+NETWORKS = 4, 16
+WORK = 1e8  # random numbers of all networks
 CHANGE = 3e-3  # relative to the root mean square
 
 
-@dataclass
-class Kept(Draw):
-    """Normal weights in single precision, which can be drawn once more as they were."""
-
-    drawn: list[Batch] = field(default_factory=list)
-    place: int = 0
+class Kept(Seen):
+    """Normal weights in single precision; those of large matrices along what goes through them."""
 
     def weights(self, variance: Expr, *shape: int, law: str = "") -> Batch:
-        if self.place == len(self.drawn):
-            drawn = self.rng.standard_normal(shape, dtype=np.float32)
-            drawn *= np.float32(np.sqrt(number(variance)))
-            self.drawn.append(drawn)
-        self.place += 1
-        return self.drawn[self.place - 1]
+        def drawn() -> Batch:
+            weights = self.rng.standard_normal(shape, dtype=np.float32)
+            weights *= np.float32(np.sqrt(number(variance)))
+            return weights
 
-    def again(self) -> "Kept":
-        """The same weights from the first one on."""
-        self.place = 0
-        return self
+        return np.asarray(self._once(drawn))
 
 
 @dataclass(frozen=True)
@@ -72,16 +65,25 @@ class MeasuredLayer:
 
 
 def measure_layers(
-    block: Block, state: State, *, seed: int = 0, networks: int = NETWORKS, gradients: bool = False
+    block: Block,
+    state: State,
+    *,
+    seed: int = 0,
+    networks: int | None = None,
+    gradients: bool = False,
 ) -> list[MeasuredLayer]:
     """The layers of networks with fresh weights beside their prediction; `gradients` cost most.
 
+    There are as many networks as a fixed amount of work allows, 4 to 16, unless a number is given.
     The first block makes the tokens, as an embedding does, or takes the patches of an image, which
     are Gaussian. Raises BlockError where it does not.
     """
     claimed = layers(block, state)
     if not isinstance(next(units(block))[1], Embedding | Patches):
         raise BlockError("measured layers start with an embedding or patches, which make tokens")
+    if networks is None:
+        several = 1 if gradients else WORK / weights_drawn(block, tokens_of(block))
+        networks = int(min(max(several, NETWORKS[0]), NETWORKS[1]))
     streams = np.random.SeedSequence(seed).spawn(networks)
     runs = [list(_run(block, state, stream, gradients)) for stream in streams]
     return [_beside(layer, [found[n] for found in runs]) for n, layer in enumerate(claimed)]
@@ -116,7 +118,9 @@ def _run(
     changed: list[tuple[float, Flow]] = []
     shared: dict[Block, Batch] = {}
     for unit, rng in zip(several, seeds[1:], strict=True):
-        draw, one = Kept(rng, memory=flow.memory, shared=shared), dict[str, float]()
+        inputs_ = (1 + len(changed)) * len(flow.x)
+        draw = Kept(rng, memory=flow.memory, shared=shared, inputs=inputs_)
+        one: dict[str, float] = {}
         if (inner := attention_in(unit)) is not None:
             attention, before = inner
             one["logits"] = _logits(attention, run(before, flow.x, draw), draw)

@@ -1,7 +1,7 @@
 """Second moments of blocks run for real, beside what is claimed for them."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 from typing import Any
@@ -9,14 +9,16 @@ from typing import Any
 import numpy as np
 from sympy import Expr
 
-from varlaw.checks.blocks.running import Batch, Draw, children, number, parts, run, whole
+from varlaw.checks.blocks.running import Batch, children, number, parts, run, whole
+from varlaw.checks.blocks.seen import Seen, cost
 from varlaw.symbolic.blocks.attention import Attention
 from varlaw.symbolic.blocks.block import Block, Sequential
-from varlaw.symbolic.blocks.convolution import Conv
-from varlaw.symbolic.blocks.cross import Targets
+from varlaw.symbolic.blocks.convolution import Conv, ConvTransposed
+from varlaw.symbolic.blocks.cross import CrossAttention, Targets
 from varlaw.symbolic.blocks.experts import Experts
 from varlaw.symbolic.blocks.linear import Embedding, Linear
 from varlaw.symbolic.blocks.norm import BatchNorm
+from varlaw.symbolic.blocks.pooling import AveragePool, GlobalAveragePool, MaxPool
 from varlaw.symbolic.blocks.repeat import Repeat
 from varlaw.symbolic.blocks.state import ONE, BlockError, Gradient, Regime, State
 from varlaw.symbolic.blocks.vision import Patches
@@ -24,7 +26,9 @@ from varlaw.symbolic.blocks.vision import Patches
 WORK = 5e7  # weights drawn for one measurement
 REPLICATES = (16, 4000)
 LARGEST = 20_000_000  # weights of one network
-STEP = 1e-4  # of differences, for gradients
+PRODUCTS = 16  # of numbers that take the time of one random number
+INPUTS = 8  # of one network, where no layer says how many
+STEP = 1e-6  # of differences, for gradients
 
 
 @dataclass(frozen=True)
@@ -94,14 +98,15 @@ class Simulation:
         out, gradient = block.forward(state), _gradient(block, state)
         claims, regimes = {"forward": out.second_moment}, {"forward": out.regime}
         if out.product is not None:
-            claims["product"], regimes["product"] = out.product, out.regime
+            claims["product"], regimes["product"] = out.product, out.product_regime
         if gradient is not None:
             claims["backward"], regimes["backward"] = gradient.second_moment, gradient.regime
         claimed = {name: number(value) for name, value in claims.items()}
-        cost = _weights(block)
-        if cost > LARGEST:
-            raise BlockError(f"a simulation of {cost} weights is too large; at most {LARGEST}")
-        return cls(block, state, law, claimed, regimes, 3 * cost + 1)
+        rows = _rows(block, "backward" in claimed)
+        weights = weights_drawn(block, rows if law == "normal" else None)
+        if weights > LARGEST:
+            raise BlockError(f"a simulation of {weights} weights is too large; at most {LARGEST}")
+        return cls(block, state, law, claimed, regimes, weights + 1)
 
     def run(self, streams: Sequence[np.random.SeedSequence]) -> dict[str, Batch]:
         """The statistics of a network for each stream, a vector for each claim."""
@@ -124,23 +129,30 @@ def _replicate(
     """What one network gives, with everything random drawn anew."""
     first, weights = stream.spawn(2)
     rng = np.random.default_rng(first)
-    x = inputs(block, state, 2 if "product" in wanted else 1, rng)
+    x = inputs(block, state, 2 if "product" in wanted else 1, rng, INPUTS)
+    draw = Seen(np.random.default_rng(weights), law, inputs=_rows(block, "backward" in wanted))
 
     def once(batch: Batch) -> Batch:
-        return run(block, batch, Draw(np.random.default_rng(weights), law))
+        return run(block, batch, draw.again())
 
     y = once(x)
     found = {"forward": float((y**2).mean())}
     if "product" in wanted:
-        flat = y.reshape(-1, y.shape[-1])
-        pairs = len(flat) * (len(flat) - 1) * flat.shape[1]
-        found["product"] = float((flat.sum(0) ** 2).sum() - (flat**2).sum()) / pairs
+        found["product"] = _product(y, any(type(part) is BatchNorm for part in parts(block)))
     if "backward" in wanted:
         scale = STEP * math.sqrt(number(state.second_moment))
         step = scale * rng.standard_normal(x.shape)
-        apart = once(x + step) - once(x - step)
-        found["backward"] = float((apart**2).sum()) / (4 * scale**2 * x.size)
+        apart = once(x + step) - y
+        found["backward"] = float((apart**2).sum()) / (scale**2 * x.size)
     return found
+
+
+def _product(y: Batch, across: bool) -> float:
+    """The mean product of two inputs; of two positions of an image, or across images."""
+    groups = y[None] if y.ndim == 2 else y
+    groups = groups.reshape(1 if across else len(groups), -1, y.shape[-1])
+    pairs = groups.size * (groups.shape[1] - 1)
+    return float((groups.sum(1) ** 2).sum() - (groups**2).sum()) / pairs
 
 
 def _gradient(block: Block, state: State) -> Gradient | None:
@@ -153,10 +165,18 @@ def _gradient(block: Block, state: State) -> Gradient | None:
         return None
 
 
-def inputs(block: Block, state: State, least: int, rng: np.random.Generator) -> Batch:
-    """Gaussian inputs, of which two each have the correlation of the state; `least` at least."""
+def inputs(
+    block: Block, state: State, least: int, rng: np.random.Generator, alone: int = 1
+) -> Batch:
+    """Gaussian inputs, of which two each have the correlation of the state; `least` at least.
+
+    There are `alone` of them where no layer says how many, and they are no images; what an
+    embedding does not look at is 0.
+    """
     width, tokens, places = _sizes(block)
-    shape = max(tokens, least), *places, width
+    shape = max(_count(tokens, places, alone), least), *places, width
+    if isinstance(_first(block), Embedding):
+        return np.zeros(shape)
     mean, spread = number(state.mean), math.sqrt(number(state.variance))
     rho = 0.0 if state.product is None else number(state.correlation)
     if rho < 0:
@@ -165,28 +185,55 @@ def inputs(block: Block, state: State, least: int, rng: np.random.Generator) -> 
     return np.asarray(mean + spread * (math.sqrt(rho) * shared + math.sqrt(1 - rho) * own))
 
 
+def _count(tokens: int, places: tuple[int, ...], alone: int) -> int:
+    return tokens or (1 if places else alone)
+
+
+def _rows(block: Block, backward: bool) -> int:
+    """How many inputs go through a network: twice as many with differences."""
+    _, tokens, places = _sizes(block)
+    return (2 if backward else 1) * _count(tokens, places, INPUTS)
+
+
 def _sizes(block: Block) -> tuple[int, int, tuple[int, ...]]:
     """The number of features that go in, of tokens or samples, and of positions of an image."""
     every = list(takewhile(lambda part: not isinstance(part, Targets), parts(block)))
     patches = {whole(part.tokens) for part in every if isinstance(part, Patches)}
     tokens = patches or {whole(part.tokens) for part in every if isinstance(part, Attention)}
-    tokens |= {_samples(part) for part in every if type(part) is BatchNorm}
-    if len(tokens) > 1:
-        raise BlockError("layers of several numbers of tokens or samples")
+    if len(every) < len(list(parts(block))):  # what cross attention reads
+        tokens |= {whole(p.tokens) for p in parts(block) if isinstance(p, CrossAttention)}
     places = next((_places(part) for part in every if isinstance(part, Conv)), ())
     if places and tokens:
-        raise BlockError("a simulation of images has no attention and no batch norm")
+        raise BlockError("a simulation of images has no attention")
+    tokens |= set(_samples(every, places))
+    if len(tokens) > 1:
+        raise BlockError("layers of several numbers of tokens, samples or images")
     for part in every:
         for name in ("fan_in", "width", "channels_in"):
             if isinstance(width := getattr(part, name, None), Expr):
-                return whole(width), max(tokens, default=1), places
+                return whole(width), max(tokens, default=0), places
     raise BlockError("a simulation needs a layer that says how many features there are")
 
 
-def _samples(block: BatchNorm) -> int:
-    if block.samples is None:
-        raise BlockError("a simulation needs the number of samples of a batch norm")
-    return whole(block.samples)
+def _samples(every: list[Block], places: tuple[int, ...]) -> Iterator[int]:
+    """The samples of batch norms; images, each of which is as many samples as it has positions."""
+    left = float(math.prod(places))
+    for part in every:
+        if isinstance(part, Conv | AveragePool | MaxPool):
+            transposed = isinstance(part, ConvTransposed)
+            side = part.window.length if transposed else part.window.outputs
+            left = number(side) ** whole(part.dims)
+        elif isinstance(part, GlobalAveragePool):
+            left = 1
+        elif type(part) is BatchNorm and part.samples is not None:
+            images = number(part.samples) / left
+            if not images.is_integer():
+                raise BlockError(f"{part.samples} samples of images with {left:.0f} positions")
+            yield int(images)
+        elif type(part) is BatchNorm and not places:
+            raise BlockError("a simulation needs the number of samples of a batch norm")
+        elif type(part) is BatchNorm:
+            yield INPUTS
 
 
 def _places(block: Conv) -> tuple[int, ...]:
@@ -195,19 +242,25 @@ def _places(block: Conv) -> tuple[int, ...]:
     return (whole(block.size),) * whole(block.dims)
 
 
-def _weights(block: Block) -> int:
-    """How many weights a network has, those of its attention included."""
+def weights_drawn(block: Block, inputs: int | None) -> int:
+    """In random numbers, the time that a network takes on so many inputs; None: drawn whole."""
     if isinstance(block, Repeat):
-        return whole(block.depth) * _weights(block.block)
+        return whole(block.depth) * weights_drawn(block.block, inputs)
     if isinstance(block, Linear):
-        return whole(block.fan_in) * whole(block.fan_out)
+        seen = inputs if block.law in ("", "normal") else None
+        return _matrix(whole(block.fan_in), whole(block.fan_out), seen)
     if isinstance(block, Conv):
-        taps = (whole(block.window.kernel) * max(_places(block))) ** whole(block.dims)
-        return whole(block.channels_in) * whole(block.channels_out) * taps
+        dims, channels = whole(block.dims), whole(block.channels_in) * whole(block.channels_out)
+        taps = channels * whole(block.window.kernel) ** dims // whole(block.groups)
+        return taps + taps * max(_places(block)) ** dims // PRODUCTS
     if isinstance(block, Experts):
-        return whole(block.experts) * _weights(block.branch)
+        return whole(block.experts) * weights_drawn(block.branch, inputs)
     if isinstance(block, Attention):
         heads, own, tokens = whole(block.heads), whole(block.head_width), whole(block.tokens)
-        outward = 2 * (heads + whole(block.kv_heads)) * own * whole(block.width)
-        return outward + heads * tokens**2
-    return sum(_weights(inner) for inner in children(block))
+        outward = 2 * (heads + whole(block.kv_heads)) * own
+        return _matrix(whole(block.width), outward, inputs) + heads * tokens**2
+    return sum(weights_drawn(inner, inputs) for inner in children(block))
+
+
+def _matrix(fan_in: int, fan_out: int, inputs: int | None) -> int:
+    return fan_in * fan_out if inputs is None else cost(fan_in, fan_out, inputs)

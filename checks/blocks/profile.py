@@ -5,8 +5,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from varlaw.checks.blocks.measuring import LARGEST, Simulation, inputs
-from varlaw.checks.blocks.running import Batch, Draw, number, parts, run, whole
+from varlaw.checks.blocks.measuring import LARGEST, STEP, Simulation, inputs
+from varlaw.checks.blocks.running import Batch, number, parts, run, whole
+from varlaw.checks.blocks.seen import Seen
 from varlaw.symbolic.blocks.block import Block, Sequential
 from varlaw.symbolic.blocks.cross import Targets
 from varlaw.symbolic.blocks.layerwise import settled
@@ -17,7 +18,6 @@ MOST = 400  # layers
 WORK = 1e8  # weights drawn for all points
 NETWORKS = (8, 200)
 BACK = 8  # places at which gradients are measured
-STEP = 1e-4  # of differences, for gradients
 
 
 @dataclass(frozen=True)
@@ -107,22 +107,23 @@ def _network(
 ) -> tuple[list[float], list[float]]:
     """Second moments of one network at its input and after each layer, and of gradients."""
     first, steps, *own = stream.spawn(2 + len(layers))
+    values = [inputs(block, state, 1, np.random.default_rng(first))]
+    runs = len(values[0]) * (1 + len(places))
+    draws = [Seen(np.random.default_rng(seed), inputs=runs) for seed in own]
 
     def through(layer: int, x: Batch) -> Batch:
-        return run(layers[layer], x, Draw(np.random.default_rng(own[layer])))
+        return run(layers[layer], x, draws[layer].again())
 
-    values = [inputs(block, state, 1, np.random.default_rng(first))]
     for layer in range(len(layers)):
         values.append(through(layer, values[-1]))
     rng, back = np.random.default_rng(steps), []
     for place in places:
         x = values[place]
         scale = STEP * math.sqrt(float((x**2).mean()))
-        step = scale * rng.standard_normal(x.shape)
-        ends = x + step, x - step
+        end = x + scale * rng.standard_normal(x.shape)
         for layer in range(place, len(layers)):
-            ends = through(layer, ends[0]), through(layer, ends[1])
-        back.append(float(((ends[0] - ends[1]) ** 2).sum()) / (4 * scale**2 * x.size))
+            end = through(layer, end)
+        back.append(float(((end - values[-1]) ** 2).sum()) / (scale**2 * x.size))
     return [float((x**2).mean()) for x in values], back
 
 

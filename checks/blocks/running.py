@@ -45,6 +45,18 @@ class Draw:
         """Weights of mean 0 and a variance, of a law of their own if one is given."""
         return math.sqrt(number(variance)) * LAWS[law or self.law](self.rng, shape)
 
+    def product(self, x: Batch, variance: Expr, fan_out: int, law: str = "") -> Batch:
+        """x times a matrix of weights."""
+        return np.asarray(x @ self.weights(variance, x.shape[-1], fan_out, law=law))
+
+    def uniform(self, *shape: int) -> Batch:
+        """Numbers between 0 and 1."""
+        return self.rng.random(shape)
+
+    def fixed(self, found: Batch) -> Batch:
+        """What was found in the first run of a network that is run several times."""
+        return found
+
 
 @lru_cache(maxsize=4096)
 def number(value: Expr) -> float:
@@ -99,9 +111,11 @@ def _(block: Experts, x: Batch, draw: Draw) -> Batch:
     """All experts for all tokens; those that are not chosen have gate 0."""
     count, top = whole(block.experts), whole(block.top)
     even = block.router == 0
-    logits = x @ draw.weights(ONE if even else block.router, x.shape[-1], count)
+    logits = draw.product(x, ONE if even else block.router, count)
     bound = np.sort(logits, -1)[..., -top, None]
-    gates = np.where(logits >= bound, 1.0 if even else np.exp(logits - logits.max()), 0.0)
+    gates = np.where(
+        draw.fixed(logits >= bound), 1.0 if even else np.exp(logits - logits.max()), 0.0
+    )
     gates /= gates.sum(-1, keepdims=True)
     outs = [run(block.branch, x, draw) for _ in range(count)]
     return np.asarray(sum(gates[..., n, None] * out for n, out in enumerate(outs)))

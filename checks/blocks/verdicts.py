@@ -13,19 +13,24 @@ from varlaw.checks.blocks.measuring import Simulation
 from varlaw.checks.blocks.running import children, number, parts, whole
 from varlaw.checks.intervals import Interval, NoInterval
 from varlaw.checks.statistics import Verdict, place, share
-from varlaw.symbolic.blocks.activation import Activation
 from varlaw.symbolic.blocks.attention import Attention
 from varlaw.symbolic.blocks.block import Block
 from varlaw.symbolic.blocks.convolution import Conv
 from varlaw.symbolic.blocks.linear import Linear
 from varlaw.symbolic.blocks.repeat import Repeat
-from varlaw.symbolic.blocks.state import Approximation, State
+from varlaw.symbolic.blocks.state import Approximation, Regime, State
 
 TOLERANCE = 0.05
 ERROR_RATE = 1e-6
-BUDGET = 3e8  # random numbers: some ten seconds at most
+BUDGET = 1e9  # random numbers: some twenty seconds at most
 GROWING = math.sqrt(2)  # of the number of replicates from look to look
 ALLOWED = 10  # relative error of the wide limit, in layers / width
+UNSIZED = {  # approximations whose error has no bound here, and what it comes from
+    Approximation.TOKENS: "their number",
+    Approximation.SAMPLES: "their number",
+    Approximation.POSITIONS: "their differences",
+}
+WIDE = Approximation.WIDE, "the width"
 UNKNOWN = Interval(-math.inf, math.inf, "asymptotic", 0)
 
 
@@ -69,6 +74,7 @@ class _Quantity:
     margin: float
     allowance: float
     cost: float
+    regime: Regime
     sequence: AsymptoticSequence
     squares: float = 0.0
     verdict: Verdict = Verdict.UNDECIDED
@@ -77,8 +83,9 @@ class _Quantity:
     def look(self) -> None:
         try:
             self.interval = self.sequence.interval()
-        except NoInterval:
-            return
+        except NoInterval:  # all are equal, as a norm at the end makes them
+            mean = self.sequence.estimate
+            self.interval = Interval(mean, mean, self.sequence.kind, self.sequence.count)
         inner, outer = self.margin, self.margin + self.allowance
         if place(self.interval, self.claimed - inner, self.claimed + inner) is Verdict.VERIFIED:
             self.verdict = Verdict.VERIFIED
@@ -107,7 +114,8 @@ class _Quantity:
         apart = abs(self.sequence.estimate - self.claimed)
         share = f"{apart / abs(self.claimed):.1%}" if self.claimed else f"{apart:.3g}"
         if self.settled:
-            return f"wide limit: apart by {share}, which the width may explain"
+            limit, cause = next(((a, UNSIZED[a]) for a in UNSIZED if a in self.regime), WIDE)
+            return f"{limit}: apart by {share}, which {cause} may explain"
         if apart > self.margin:
             return f"apart by {share}, of too few networks for a verdict"
         room = self.margin - apart
@@ -137,7 +145,7 @@ def verdicts(
 
     What rests on the wide limit is refuted only beyond the tolerance and 10 layers / width, the
     order of its error, more; between the two it is undecided. Nothing is refuted that rests on
-    many tokens. Raises BlockError as `Simulation.of` does.
+    many tokens or samples, or on means over positions. Raises BlockError as `Simulation.of` does.
     """
     simulation = Simulation.of(block, state, law)
     most = int(budget / simulation.cost)
@@ -171,17 +179,17 @@ def _quantities(
 ) -> Iterator[tuple[str, _Quantity]]:
     alpha = share(error_rate, len(simulation.claimed))
     layers, width = _layers(simulation.block), _width(simulation.block)
-    activated = any(isinstance(part, Activation) for part in parts(simulation.block))
     for name, claimed in simulation.claimed.items():
         scale = abs(simulation.claimed["forward" if name == "product" else name])
         used = simulation.regimes[name]
         allowance = 0.0
-        if Approximation.TOKENS in used:
+        if not used.isdisjoint(UNSIZED):
             allowance = math.inf
-        elif Approximation.WIDE in used or (name == "product" and activated):
+        elif Approximation.WIDE in used:
             allowance = ALLOWED * layers / width * scale
         sequence = AsymptoticSequence(alpha, planned)
-        yield name, _Quantity(claimed, tolerance * scale, allowance, simulation.cost, sequence)
+        margin, cost = tolerance * scale, simulation.cost
+        yield name, _Quantity(claimed, margin, allowance, cost, used, sequence)
 
 
 def _layers(block: Block) -> int:

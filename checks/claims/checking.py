@@ -34,6 +34,7 @@ from varlaw.symbolic.formulas import (
 LOG_BASES = {"e": None, "2": 2, "10": 10}
 SHOWN = 500  # characters of a line
 LINE = re.compile(r"[^\r\n]*")
+AT_LEAST = 0.1  # of a document's time, for reading formulas and for judging them
 BEHIND = 20  # characters after a formula, for a unit
 CONDITION = re.compile(r"\b(?:when|whenever|if|because|since|for|unless|case) *\Z", re.IGNORECASE)
 
@@ -216,9 +217,9 @@ def check(
     read, tasks = [], []
     for document in documents:
         spent = document[-1].seconds if document else 0.0
-        clock = Clock(settings.reading - spent)
+        clock = Clock(max(settings.reading - spent, AT_LEAST * settings.seconds))
         read.append(readers_of(document, settings, shared, clock))
-        left = max(settings.seconds - spent - clock.spent, 0)
+        left = max(settings.seconds - spent - clock.spent, AT_LEAST * settings.seconds)
         tasks.append(replace(task_of(read[-1]), seconds=left))
     judged = judge(tasks, jobs, seconds)
     return [_findings(*one) for one in zip(read, judged, strict=True)]

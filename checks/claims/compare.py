@@ -1,5 +1,6 @@
 """Links between closed formulas: decided by exact fractions, or by balls that get smaller."""
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -20,6 +21,7 @@ from varlaw.checks.claims.numbers import Scope, enclosure, rational, settle
 from varlaw.checks.statistics import Verdict
 from varlaw.symbolic.formulas.tree import Node
 
+SMALL = re.compile(r"\A(-?)0\.(0{20,})(\d+)\Z")
 MORE_DIGITS = 4  # shown beyond those of the literal
 SIMPLE = 100  # a fraction with smaller parts than that may stand for something near
 NEAR = Fraction(1, 10)
@@ -164,6 +166,12 @@ def shown(number: Callable[[], arb], digits: int = 8) -> str:
     from varlaw.symbolic.gaussian.decimals import digits_of
 
     try:
-        return digits_of(number, digits).text
+        text = digits_of(number, digits).text
+        return SMALL.sub(lambda m: _with_power(m[1], len(m[2]), m[3]), text)
     except (NoEnclosure, NoValue):
         return "?"
+
+
+def _with_power(sign: str, zeros: int, figures: str) -> str:
+    """5.0759589e-435 for a number with many zeros behind its point."""
+    return f"{sign}{figures[0]}.{figures[1:] or '0'}e-{zeros + 1}"

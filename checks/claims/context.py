@@ -7,9 +7,11 @@ A line holds one declaration: `z ~ N(0, 1)`, `x[i] ~ iid(mean = 0, var = s2) for
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
 from varlaw.checks.claims.definitions import NEVER, bare, free_names, outside
 from varlaw.checks.claims.distributions import NAMES
+from varlaw.checks.claims.exact import rational
 from varlaw.symbolic.formulas.tree import Chain, Head, Node, plain
 
 EXTREME = re.compile(r"([A-Za-z]\w*)\s+(minimi[sz]es|maximi[sz]es)\s+(.+)")
@@ -53,7 +55,8 @@ class Network:
 class Context:
     """Declarations, as plain data that can be sent to another process.
 
-    `signs` says of names whether they are positive, False being any real number; `ranges` are the
+    `signs` says of names whether they are positive, False being any real number; `bounds` between
+    which numbers they are (name, sign, number); `ranges` are the
     first and last value of indices; `extremes` are names with what they make least (1) or greatest
     (-1); `towards` is the name that goes to infinity in limits; `problems` the lines that were not
     understood, and why; `stated` says that what stands here is meant as a claim.
@@ -70,6 +73,7 @@ class Context:
     problems: tuple[tuple[str, str], ...] = ()
     stated: bool = False
     networks: tuple[Network, ...] = ()
+    bounds: tuple[tuple[str, str, Fraction], ...] = ()
     moments: tuple[tuple[str, int, Node], ...] = ()  # of inputs of networks: E[x^2] is (x, 2, ...)
 
     def value(self, name: str) -> Node | None:
@@ -148,6 +152,7 @@ class Context:
             other.towards or self.towards,
             self.problems + other.problems,
             networks=kept.networks + other.networks,
+            bounds=self.bounds + other.bounds,
             moments=self.moments + other.moments,
         )
 
@@ -243,6 +248,10 @@ def declare(context: Context, chain: Chain) -> Context:
 
 
 def _declared(context: Context, left: Node, sign: str, right: Node) -> Context:
+    if left.head is Head.ABSOLUTE and sign in ("<", "<="):  # |r| < 1
+        context = _declared(context, left.parts[0], sign, right)
+        opposite = Node(Head.NEGATIVE, (right,))
+        return _declared(context, left.parts[0], {"<": ">", "<=": ">="}[sign], opposite)
     if left.head is not Head.NAME:
         if sign in ("<", "<=") and right.head is Head.NAME:
             return _declared(context, right, {"<": ">", "<=": ">="}[sign], left)
@@ -265,7 +274,12 @@ def _declared(context: Context, left: Node, sign: str, right: Node) -> Context:
         if context.variable(name) is not None or context.family(name) is not None:
             raise ValueError(f"{plain(left)} is random: say E[... | {plain(left)} {sign} ...]")
         above = (sign == ">" and right.head is Head.NUMBER) or _two_sided(sign, right)
-        return replace(context, signs=(*context.signs, (plain(left), above)))
+        name = plain(left)
+        value = rational(right)
+        if value is not None and sign != "in":
+            above = above or dict(context.signs).get(name, False)
+            context = replace(context, bounds=(*context.bounds, (name, sign, value)))
+        return replace(context, signs=(*context.signs, (name, above)))
     raise ValueError(f"{plain(left)} {sign} ... declares nothing")
 
 

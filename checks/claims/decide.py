@@ -124,6 +124,8 @@ def _defines(chain: Chain, place: int, context: Context, known: Definitions) -> 
     """Whether a link says what a name is, and nothing that could be wrong."""
     left, _, right = chain.links[place]
     if left.head is Head.CALL and left.text not in ELEMENTARY:
+        if context.stated and names_of(left, right) <= {name for name, _ in context.signs}:
+            return False  # relu(x) = x where x real
         return all(part.head is Head.NAME for part in left.parts) and len(names_of(left)) > 0
     if left.head is not Head.NAME or context.settles(plain(left)):
         return False

@@ -57,14 +57,20 @@ def is_expected(side: Node) -> bool:
 
 def written(side: Node, context: Context) -> Expr:
     """A side as an expression in expectations. Raises NoValue."""
+    return written_with_laws(side, context)[0]
+
+
+def written_with_laws(side: Node, context: Context) -> tuple[Expr, dict[str, Distribution]]:
+    """A side as an expression in expectations, and the laws of its arrays. Raises NoValue."""
     declared = settled(context)
     side = substituted_by(context, side)
+    algebra = algebra_of(declared, side, kind=Written)
     try:
-        found = algebra_of(declared, side, kind=Written).expression(side)
+        found = algebra.expression(side)
         arrays_in(found)
     except DeclarationError as error:
         raise NoValue(str(error)) from None
-    return found
+    return found, {array.name: law for array, law in algebra.laws.items()}
 
 
 def derivation_of(start: Expr) -> Derivation:

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from flint import acb, arb, ctx
-from sympy import Add, Dummy, Expr, Integer, Rational, Symbol, oo
+from sympy import Add, Dummy, Expr, Integer, Rational, Symbol, erf, erfc, oo
 
 from varlaw.checks.claims import raw_moments
+from varlaw.checks.claims.antiderivatives import integral_over
 from varlaw.checks.claims.functions import NoValue
 from varlaw.symbolic.activation import Activation
 from varlaw.symbolic.formulas.tree import Head, Node
@@ -20,7 +21,7 @@ from varlaw.symbolic.gaussian.quadrature import integral
 from varlaw.symbolic.language_functions import at_number
 from varlaw.symbolic.language_limits import ReadingError
 from varlaw.symbolic.language_text import typed
-from varlaw.symbolic.terms import indicator
+from varlaw.symbolic.terms import Indicator, indicator
 
 MOST_MOMENTS = 8
 NAMES = {
@@ -33,6 +34,8 @@ NAMES = {
     **raw_moments.NAMES,
 }
 FUNCTIONS_TOO = ("Gamma", "gamma", "Beta", "beta")
+FAR = 3  # where erf is taken by its tail
+DENSITIES = ("normal", "uniform", "truncated")
 POSITIONS = {
     "normal": ("mean", "var"),
     "uniform": ("low", "high"),
@@ -93,13 +96,16 @@ class Distribution:
             return f
         if self.points:
             return Add(*(chance * _at(f, x, value) for value, chance in self.points))
+        if self.kind in DENSITIES:
+            f = f.replace(lambda node: _almost_never(node, x), lambda node: Integer(0))
         try:
             if self.kind == "normal":
                 return _gaussian(f, x, self["mean"], self["var"])
             if self.kind == "truncated":
                 inside = indicator(x - self["low"], ">") * indicator(self["high"] - x, ">")
-                whole = _gaussian(f * inside, x, self["mean"], self["var"])
-                return whole / _gaussian(inside, x, self["mean"], self["var"])
+                means = [_gaussian(g, x, self["mean"], self["var"]) for g in (f * inside, inside)]
+                whole, chance = map(_tails, means)
+                return whole / chance
             if self.kind == "uniform":
                 return _uniform(f, x, self["low"], self["high"])
             if self.kind in raw_moments.LAWS:
@@ -183,6 +189,14 @@ def is_law(node: Node) -> bool:
     return node.head is Head.CALL and node.text in NAMES and node.text not in FUNCTIONS_TOO
 
 
+def _almost_never(node: Expr, x: Symbol) -> bool:
+    """Whether a node is 1[a x + b = 0] for numbers a, which a law with a density meets never."""
+    if not isinstance(node, Indicator) or node.relation != "=":
+        return False
+    slope = node.args[0].diff(x)
+    return bool(slope.is_number and slope.is_nonzero)
+
+
 def _to_be_named(kind: str, key: str) -> bool:
     law = raw_moments.LAWS.get(kind)
     return law is not None and law.named and key == law.keys[-1]
@@ -209,6 +223,17 @@ def _at(f: Expr, x: Symbol, value: Expr) -> Expr:
         return f.subs(x, value).replace(lambda node: isinstance(node, Activation), at_number)
     except ReadingError as error:
         raise NoValue(str(error)) from None
+
+
+def _tails(mean: Expr) -> Expr:
+    """erf of large numbers by erfc, so that nothing cancels far out."""
+
+    def by_tail(value: Expr) -> Expr:
+        return 1 - erfc(value) if value > 0 else erfc(-value) - 1
+
+    far = {e: by_tail(e.args[0]) for e in mean.atoms(erf) if e.args[0].is_number}
+    far = {e: tail for e, tail in far.items() if abs(e.args[0]) > FAR}
+    return mean.xreplace(far).expand() if far else mean
 
 
 class Enclosure(Located):
@@ -262,6 +287,8 @@ def _uniform(f: Expr, x: Symbol, low: Expr, high: Expr) -> Expr:
     if f.is_polynomial(x):
         whole = f.as_poly(x).integrate(x).as_expr()
         return ((whole.subs(x, high) - whole.subs(x, low)) / (high - low)).cancel()
+    if (whole := integral_over(f, x, low, high)) is not None:
+        return whole / (high - low)
     if (f.free_symbols - {x}) | low.free_symbols | high.free_symbols:
         raise NoValue("a mean with parameters over a range")
     pieces = pieces_of(f, x)

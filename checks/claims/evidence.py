@@ -9,7 +9,7 @@ from sympy import Expr, Rational
 from varlaw.checks.claims.caching import STOPPED
 from varlaw.checks.claims.context import Context, Network
 from varlaw.checks.claims.decide import ARROWS
-from varlaw.checks.claims.derived import derivation_of, is_expected, written
+from varlaw.checks.claims.derived import derivation_of, is_expected, written, written_with_laws
 from varlaw.checks.claims.functions import NoValue
 from varlaw.checks.claims.guarded import Call, Stopped, results
 from varlaw.checks.claims.language import Statements
@@ -213,12 +213,14 @@ def _quantity(one: Judgement, context: Context) -> Quantity | OfNetwork | str:
     if one.sign not in ("=", "~="):
         return "it claims no equality"
     try:
-        start, claimed, slack = written(left, context), *_claimed(right, context)
+        start, laws = written_with_laws(left, context)
+        claimed, slack = _claimed(right, context)
     except NoValue as error:
         return str(error)
     if is_expected(right):
-        return Quantity(start - claimed, claimed * 0)
-    return Quantity(start, claimed, slack)
+        laws |= written_with_laws(right, context)[1]
+        return Quantity(start - claimed, claimed * 0, laws=laws)
+    return Quantity(start, claimed, slack, laws)
 
 
 def _claimed(side: Node, context: Context) -> tuple[Expr, Fraction]:

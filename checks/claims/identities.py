@@ -9,6 +9,7 @@ from typing import Any
 
 from flint import arb, ctx, fmpz
 
+from varlaw.checks.claims.between import Between, random_number
 from varlaw.checks.claims.definitions import free_names
 from varlaw.checks.claims.functions import ROUNDED
 from varlaw.checks.claims.numbers import NoValue, Scope, enclosure
@@ -77,6 +78,7 @@ def sampled(
     scope: Scope,
     counts: Iterable[str] = (),
     fractions: Iterable[str] = (),
+    ranges: Mapping[str, Between] | None = None,
 ) -> Sampled:
     """Signs of left - right at random rational points, 0 where the balls overlap.
 
@@ -84,16 +86,18 @@ def sampled(
     and 1 for those in `fractions`.
     """
     whole = whole_names(left, right).union(counts)
-    random = Random(SEED)
+    random, anywhere = Random(SEED), Between()
     points: dict[int, Mapping[str, Fraction]] = {}
     clear, ratios = 0, []
     branch: Mapping[str, Fraction] | None = None
     with ctx.workprec(BITS):
         for _ in range(POINTS):
             point = {
-                name: Fraction(random.randint(1, 40))
+                name: (ranges or {}).get(name, anywhere).whole(random)
                 if name in whole
-                else _number(random, positive[name], name in fractions)
+                else (ranges or {}).get(name, anywhere).number(random, positive[name])
+                if name not in fractions
+                else random_number(random, positive[name], fraction=True)
                 for name in sorted(positive)
             }
             values = {
@@ -123,13 +127,6 @@ def _differ_beyond(left: Node, right: Node, scope: Scope) -> bool:
     except NoValue:
         return False
     return not gap.contains(0)
-
-
-def _number(random: Random, positive: bool, fraction: bool = False) -> Fraction:
-    if fraction:
-        return Fraction(random.randint(1, 96), 97)
-    size = Fraction(random.randint(1, 97), random.choice((2, 3, 4, 5, 7, 8, 16)))
-    return size if positive or random.random() < 0.5 else -size
 
 
 def shown(point: Mapping[str, Fraction]) -> str:

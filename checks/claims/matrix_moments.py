@@ -61,7 +61,9 @@ def decided(left: Node, sign: str, right: Node, context: Context) -> Finding:
     assert isinstance(algebra, Matrices)
     a, b = (algebra.value(side) for side in (left, right))
     found: list[Finding] = []
-    for x, y, where in _entries(a, b):
+    nodes = [node for side in (left, right) for node in side.walk() if node.head is Head.NAME]
+    single = any(node.parts and context.variable(node.text) for node in nodes)  # as W[1, 2]
+    for x, y, where in _entries(a, b, alike=not (context.families or single)):
         found.append(_compared(x, y, where, left, right, context))
         if found[-1].verdict is Verdict.REFUTED:
             return found[-1]
@@ -72,8 +74,12 @@ def decided(left: Node, sign: str, right: Node, context: Context) -> Finding:
     return Finding(Verdict.VERIFIED, value, told, RULE)
 
 
-def _entries(a: Matrix | Expr, b: Matrix | Expr) -> Iterator[tuple[Expr, Expr, str]]:
-    """The entries to compare, and where they stand."""
+def _entries(a: Matrix | Expr, b: Matrix | Expr, alike: bool) -> Iterator[tuple[Expr, Expr, str]]:
+    """The entries to compare, and where they stand.
+
+    `alike`: those away from the diagonal are all like the first of them, as the entries of the
+    arrays are.
+    """
     if isinstance(a, Expr) and isinstance(b, Expr):
         yield a, b, ""
         return
@@ -87,13 +93,17 @@ def _entries(a: Matrix | Expr, b: Matrix | Expr) -> Iterator[tuple[Expr, Expr, s
         i, j = (Integer(1) if part == SINGLE else s for part, s in ((rows, i), (columns, j)))
         yield a.entry(i, j), b.entry(i, j), "in its entries"
         return
-    if rows == columns:
-        yield a.entry(i, i), b.entry(i, i), "on the diagonal"
-        where = "away from the diagonal"
-    else:
-        where = "in its entries"
-        apart = {}
-    yield (*(m.entry(i, j).xreplace(apart) for m in (a, b)), where)
+    if rows != columns:
+        yield a.entry(i, j), b.entry(i, j), "in its entries"
+        return
+    yield a.entry(i, i), b.entry(i, i), "on the diagonal"
+    try:
+        x, y = (m.entry(i, j).xreplace(apart) for m in (a, b))
+    except NoValue:
+        if not alike:
+            raise
+        x, y = (m.entry(rows[0], rows[0] + 1) for m in (a, b))
+    yield x, y, "away from the diagonal"
 
 
 def _lifted(value: Matrix | Expr) -> Matrix:
@@ -151,6 +161,8 @@ class Matrices(RandomAlgebra):
                 return _transposed(self.value(parts[0]))
             case Head.POWER if parts[0].head is Head.NORM and parts[1].text == "2":
                 return self._squared_norm(parts[0])
+            case Head.POWER if parts[1].text in ("2", "3"):
+                return reduce(self._product, [self.value(parts[0])] * int(parts[1].text))
             case Head.ADD:
                 return reduce(_sum, map(self.value, parts))
             case Head.NEGATIVE:

@@ -1,7 +1,7 @@
 """Claims about expectations measured: sampled under laws that meet what is declared."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from statistics import NormalDist
 from typing import TYPE_CHECKING
@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 from sympy import Expr, Integer
 
 from varlaw.checks.claims.context import Context, Network
+from varlaw.checks.claims.distributions import Distribution
 from varlaw.checks.claims.functions import NoValue
 from varlaw.checks.claims.guarded import Call, Stopped, results
+from varlaw.checks.claims.sampled_laws import AS_DECLARED, is_named
 from varlaw.checks.report import Measurement
 from varlaw.checks.statistics import BUDGET, Verdict
 from varlaw.symbolic.arrays import Entry
@@ -47,12 +49,14 @@ class Settings:
 class Quantity:
     """`start`, an expression in expectations, is claimed to be `claimed`.
 
-    `slack` is the relative error that the digits of the claim leave open.
+    `slack` is the relative error that the digits of the claim leave open, `laws` are those of the
+    arrays by their names.
     """
 
     start: Expr
     claimed: Expr
     slack: Fraction = Fraction(0)
+    laws: Mapping[str, Distribution] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -110,6 +114,8 @@ def _laws(asked: tuple[Quantity | OfNetwork, Settings]) -> list[str] | str:
     from varlaw.checks.compiled.models import Unmeasurable
     from varlaw.checks.compiled.trials import prepare
 
+    if is_named(quantity.laws):
+        return [AS_DECLARED]
     gaussian = all(e.array.has(Kind.GAUSSIAN) for e in quantity.start.atoms(Entry))
     found: list[str] = []
     why = ""
@@ -131,6 +137,8 @@ def _measured(question: _Question) -> Measurement:
     settings, quantity = question.settings, question.quantity
     if isinstance(quantity, OfNetwork):
         return _of_network(quantity, question.law, settings)
+    if question.law == AS_DECLARED:
+        return _of_named(quantity, settings)
     return measure_claim(
         quantity.start,
         weights=question.law,
@@ -141,6 +149,27 @@ def _measured(question: _Question) -> Measurement:
         seed=settings.seed,
         budget=settings.budget,
     )
+
+
+def _of_named(asked: Quantity, settings: Settings) -> Measurement:
+    """By draws from the laws that are declared, where the tables of laws have none of them."""
+    from varlaw.checks.claims.sampled_laws import measured
+    from varlaw.checks.compiled.models import Unmeasurable
+    from varlaw.symbolic.language import read
+
+    try:
+        return measured(
+            asked.start,
+            asked.claimed,
+            asked.laws,
+            {name: read(value) for name, value in (settings.values or {}).items()},
+            settings.seed,
+            settings.budget,
+            max(settings.tolerance, float(asked.slack)),
+            settings.error_rate,
+        )
+    except (Unmeasurable, TypeError, ValueError, ZeroDivisionError) as error:
+        return _undecided(str(asked.start).replace("**", "^"), AS_DECLARED, str(error))
 
 
 def _of_network(asked: OfNetwork, law: str, settings: Settings) -> Measurement:

@@ -95,7 +95,7 @@ def _judged(left: Node, sign: str, right: Node, context: Context, scope: Scope) 
         if unknown:
             told = f"{', '.join(unknown)}: not declared"
             return Finding(Verdict.UNDECIDED, found.value, told, RULE)
-        if _may_be_condition(left, a, right, b):
+        if not context.stated and _may_be_condition(left, a, right, b):
             told = "not so for all values of the names; it may be meant as a condition on them"
             return Finding(Verdict.UNDECIDED, found.value, told, RULE)
     return found

@@ -1,14 +1,16 @@
 """Links without random variables: all that the verdict on one depends on, and the verdict."""
 
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import lru_cache
 
+from varlaw.checks.claims.between import ranges_of
 from varlaw.checks.claims.compare import Finding, compared
 from varlaw.checks.claims.context import Context
 from varlaw.checks.claims.definitions import bare
 from varlaw.checks.claims.functions import NoValue
 from varlaw.checks.claims.numbers import Scope
-from varlaw.checks.claims.symbolic import decided, names_of
+from varlaw.checks.claims.symbolic import Asked, decided, names_of
 from varlaw.checks.statistics import Verdict
 from varlaw.symbolic.formulas.tree import Head, Node
 
@@ -19,7 +21,8 @@ OTHER_BASES = (10, 2)  # of logarithms that are written without one
 class Question:
     """A link without random variables, and all that its verdict depends on.
 
-    `insist`: it is no condition on its names.
+    `insist`: it is no condition on its names; `sure`: it is claimed for all values of them that
+    are declared.
     """
 
     left: Node
@@ -28,6 +31,8 @@ class Question:
     log_base: int | None
     signs: tuple[tuple[str, bool], ...]
     insist: bool
+    bounds: tuple[tuple[str, str, Fraction], ...] = ()
+    sure: bool = False
 
     @property
     def natural(self) -> bool:
@@ -44,14 +49,20 @@ class Question:
             if not names_of(self.left, self.right):
                 return compared(self.left, self.sign, self.right, scope)
             signs = dict(self.signs)
-            return decided(self.left, self.sign, self.right, scope, signs, self.insist)
+            asked = Asked(signs, ranges_of(self.bounds), self.insist, self.sure)
+            return decided(self.left, self.sign, self.right, scope, asked)
         except NoValue as error:
             return Finding(Verdict.UNDECIDED, reason=str(error))
 
 
 def answered(left: Node, sign: str, right: Node, context: Context, insist: bool) -> Finding | None:
     """The verdict on a link without random variables; None where it may be a condition."""
-    asked = Question(bare(left), sign, bare(right), context.log_base, context.signs, insist)
+    names = names_of(left, right)
+    signs = tuple(pair for pair in context.signs if pair[0] in names)
+    bounds = tuple(bound for bound in context.bounds if bound[0] in names)
+    sure = context.stated and bool(names) and names <= {name for name, _ in signs}
+    a, b = bare(left), bare(right)
+    asked = Question(a, sign, b, context.log_base, signs, insist, bounds, sure)
     return _remembered(asked)
 
 

@@ -23,7 +23,7 @@ from varlaw.checks.claims.means import Means, array_of
 from varlaw.symbolic.arrays import RandomArray
 from varlaw.symbolic.formulas.tree import Chain, Head, Node, plain
 from varlaw.symbolic.language_functions import holds
-from varlaw.symbolic.terms import Sum
+from varlaw.symbolic.terms import Sum, indicator
 
 NONE: frozenset[str] = frozenset()
 ORDERS = ("<", "<=", ">", ">=")
@@ -145,9 +145,12 @@ class RandomAlgebra(Means):
             if relation.head is Head.INDICATOR:
                 found *= self.event(relation.parts)
                 continue
-            if relation.head is not Head.RELATION or relation.text not in ORDERS:
-                raise NoValue("an event that is not given by < or >")
+            if relation.head is not Head.RELATION or relation.text not in (*ORDERS, "="):
+                raise NoValue("an event that is not given by <, > or =")
             left, right = (self._built(side) for side in relation.parts)
+            if relation.text == "=":
+                found *= indicator(left - right, "=")
+                continue
             found *= holds(left - right, relation.text)
         return found
 

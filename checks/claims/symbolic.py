@@ -1,7 +1,7 @@
 """Links over names without values: identities, inequalities, multiples of one another."""
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Any
 
@@ -9,6 +9,7 @@ from flint import arb, fmpz
 
 from varlaw.checks.claims import identities
 from varlaw.checks.claims.algebra import Algebra, symbol
+from varlaw.checks.claims.between import Between
 from varlaw.checks.claims.compare import Finding, against_literal, number
 from varlaw.checks.claims.definitions import free_names
 from varlaw.checks.claims.functions import CONSTANTS, NoValue
@@ -32,20 +33,24 @@ def names_of(*sides: Node) -> set[str]:
     return set().union(*map(free_names, sides)) - set(CONSTANTS)
 
 
-def decided(
-    left: Node,
-    sign: str,
-    right: Node,
-    scope: Scope,
-    signs: Mapping[str, bool],
-    insist: bool = False,
-) -> Finding | None:
-    """The verdict on a link over names; None where it may be meant as a condition on them.
+@dataclass(frozen=True)
+class Asked:
+    """What is known of the names in a link, and how it is meant.
 
     `signs` says of names whether they are positive. A link that is part of a longer derivation, or
-    that uses definitions, is no condition: `insist`.
+    that uses definitions, is no condition: `insist`; `sure` says that it is claimed for all values
+    of its names, which are declared.
     """
-    names = names_of(left, right)
+
+    signs: Mapping[str, bool]
+    ranges: Mapping[str, Between] = field(default_factory=dict)
+    insist: bool = False
+    sure: bool = False
+
+
+def decided(left: Node, sign: str, right: Node, scope: Scope, asked: Asked) -> Finding | None:
+    """The verdict on a link over names; None where it may be meant as a condition on them."""
+    names, signs, insist = names_of(left, right), asked.signs, asked.insist
     positive = {name: signs.get(name, identities.positive_by_custom(name)) for name in names}
     if sign in ("=", "~="):
         multiple = _multiple(left, right, sign, positive, scope)
@@ -54,14 +59,14 @@ def decided(
     if sign == "~=" or sign == "!=":
         return None
     endless = any(_endless(node) for side in (left, right) for node in side.walk())
-    near = names if endless else ()
-    seen = identities.sampled(left, right, positive, scope, fractions=near)
+    near = names - set(asked.ranges) if endless else ()
+    seen = identities.sampled(left, right, positive, scope, (), near, asked.ranges)
     if not seen.clear:
         raise NoValue("the sides have no values at random points")
     wanted = WANTED.get(sign, (0,))
     if not seen.signs <= {0, *wanted}:
-        return _failed(left, sign, right, scope, positive, seen, insist)
-    why = _proof(left, sign, right, positive, scope) or _by_cases(
+        return _failed(left, sign, right, scope, positive, seen, asked)
+    why = _proof(left, sign, right, positive, scope, asked.ranges) or _by_cases(
         left, sign, right, positive, scope
     )
     about = identities.names_shown(positive)
@@ -86,11 +91,22 @@ def decided(
     return Finding(Verdict.UNDECIDED, "", told)
 
 
-def _proof(left: Node, sign: str, right: Node, positive: Mapping[str, bool], scope: Scope) -> str:
-    made = {name: symbol(name, above) for name, above in positive.items()}
+def _proof(
+    left: Node,
+    sign: str,
+    right: Node,
+    positive: Mapping[str, bool],
+    scope: Scope,
+    ranges: Mapping[str, Between] | None = None,
+) -> str:
+    made: dict[str, Any] = {name: symbol(name, above) for name, above in positive.items()}
     algebra = Algebra(made, scope.log_base, gammas=True)
     if sign == "=" and by_induction(left, right, algebra):
         return "induction over the last term"
+    for name, between in (ranges or {}).items():
+        if between.open or sign in (">=", "<="):
+            made[name] = between.symbol(name, positive[name])
+    algebra = Algebra(made, scope.log_base, gammas=True)
     try:
         a, b = algebra.expression(left), algebra.expression(right)
     except NoValue:
@@ -145,10 +161,10 @@ def _failed(
     scope: Scope,
     positive: Mapping[str, bool],
     seen: identities.Sampled,
-    insist: bool,
+    asked: Asked,
 ) -> Finding | None:
     """A link that fails at some point: refuted, unless it may be a condition."""
-    if not _claims(left, right):
+    if not (asked.sure or _claims(left, right)):
         return None
     wanted = WANTED.get(sign, (0,))
     bad = next(side for side in sorted(seen.points) if side not in (0, *wanted))
@@ -162,12 +178,15 @@ def _failed(
         (above, counts, (), "for positive and whole numbers"),
         (above, (), fractions, "for names between 0 and 1"),
     ):
-        inner = identities.sampled(left, right, signs, scope, whole, small)
+        if asked.sure and not whole:
+            continue
+        inner = identities.sampled(left, right, signs, scope, whole, small, asked.ranges)
         if inner.clear and inner.signs <= {0, *wanted}:
             return Finding(Verdict.UNDECIDED, "", f"fails at {at}, but not {told}")
     a, b = names_of(left), names_of(right)
     one_sided = len(seen.signs - {0}) == 1 and 0 not in seen.signs
     computed = any(node.head in COMPUTED for side in (left, right) for node in side.walk())
+    insist = asked.insist or asked.sure
     if sign == "=" and not (insist or (a == b and (one_sided or seen.constant or computed))):
         return None
     value = f"fails at {at}"

@@ -187,6 +187,10 @@ class _Pool:
         if job is None:
             worker.ready = True
             return True
+        if answer is None:
+            heappush(self.waiting, _Job(job.task, job.again, job.links[job.done :]))
+            worker.job = None
+            return True
         self.found[(job.task, *job.links[job.done])], seconds = answer
         self.spent[job.task] += seconds
         self.unseen[job.task] -= not job.again
@@ -250,9 +254,13 @@ def _work(pipe: Connection) -> None:
             return
         if told is not None:
             definitions[task] = told
-        for place, link in links:
-            limit_processor(seconds)
+        first = process_time()
+        for number, (place, link) in enumerate(links):
             begin = process_time()
+            if number and begin - first > seconds:  # together they take long: ask again
+                pipe.send(None)
+                break
+            limit_processor(seconds)
             known = definitions[task].at(place)
             chain, context = chains[place]
             answer = _judged(judge_link, chain, context, link, known)

@@ -17,9 +17,11 @@ def find_files(
     """The documents among these paths, folders walked, sorted and without repetition.
 
     In a folder only files count that match one of the patterns `files` (all documents if there are
-    none) and none of `exclude`; patterns are matched with the path inside the folder, and a * goes
-    over slashes. Hidden files and folders are left out, and links that lead out of the folder.
-    A file that is named counts always. Raise ValueError for what is not there or no document.
+    none) and none of `exclude`; patterns are matched with the path inside the folder, and with
+    that from where we are, and a * goes over slashes. Hidden files and folders are left out, and
+    links that lead out of the folder. A file that is named counts always.
+
+    Raise ValueError for what is not there or no document.
     """
     found: set[Path] = set()
     for path in map(Path, paths):
@@ -40,21 +42,27 @@ def _walk(folder: Path, files: Sequence[str], exclude: Sequence[str]) -> Iterabl
         folders[:] = [name for name in folders if not name.startswith(".")]
         for name in names:
             path = Path(parent, name)
-            relative = path.relative_to(folder).as_posix()
+            ways = _ways(path.relative_to(folder))
+            if not path.is_absolute():
+                ways |= _ways(path)
             if (
                 not name.startswith(".")
                 and path.suffix.lower() in SUFFIXES
-                and (not files or _matches(relative, files))
-                and not _matches(relative, exclude)
+                and (not files or _matches(ways, files))
+                and not _matches(ways, exclude)
                 and path.is_file()
                 and (not path.is_symlink() or path.resolve().is_relative_to(inside))
             ):
                 yield path
 
 
-def _matches(path: str, patterns: Sequence[str]) -> bool:
+def _ways(path: Path) -> set[str]:
+    """A path and the folders on the way to it."""
+    return {path.as_posix(), *(parent.as_posix() for parent in path.parents)}
+
+
+def _matches(ways: set[str], patterns: Sequence[str]) -> bool:
     """Whether a path, or a folder on the way to it, matches one of the patterns."""
-    ways = [path, *(parent.as_posix() for parent in Path(path).parents)]
     return any(fnmatch(way, pattern.rstrip("/")) for pattern in patterns for way in ways)
 
 

@@ -11,6 +11,7 @@ MOST_PROBLEMS = 100
 MOST_SPANS = 20_000
 LONGEST_SPAN = 20_000  # characters
 BLOCKS, FINDING = 1 / 3, 2 / 3  # of its time, for blocks of text, and for formulas in them
+AT_LEAST = 0.1  # of its time, for formulas where the blocks took more
 _VARLAW = re.compile(r"\s*varlaw\s*:", re.IGNORECASE)
 
 
@@ -28,21 +29,30 @@ class Found:
     room: int = MOST_SPANS
     full: bool = False
     late: bool = False
+    until: float | None = None  # when finding formulas has to end
 
     def is_full(self, start: int) -> bool:
         """Whether no more formulas are to be found: there are too many, or it takes too long."""
         if not self.full and len(self.spans) >= self.room:
             self._stop(f"more than {MOST_SPANS} formulas", start)
             self.full = True
-        elif not self.full and self.clock.over(FINDING):
+        elif not self.full and self._is_over():
             self._stop(f"finding formulas {LATE}", start)
             self.full = True
         return self.full
 
+    def _is_over(self) -> bool:
+        """Whether the time for formulas is over, of which some is left however long blocks took."""
+        spent = self.clock.spent
+        if self.until is None:
+            self.until = max(FINDING * self.clock.seconds, spent + AT_LEAST * self.clock.seconds)
+        return spent > self.until
+
     def is_late(self, start: int) -> bool:
         """Whether no more blocks of text are to be found, since that takes too long."""
         if not self.late and self.clock.over(BLOCKS):
-            self._stop(f"finding blocks of text {LATE}", start)
+            told = f"finding blocks of text {LATE}: what follows is read without them"
+            self.problems.append(Problem(told, start))
             self.late = True
         return self.late
 

@@ -4,6 +4,7 @@ markdown-it knows lines but no columns, so its blocks are laid back upon the tex
 """
 
 import re
+from typing import Any
 
 from markdown_it import MarkdownIt
 from markdown_it.rules_block import StateBlock
@@ -56,10 +57,11 @@ def _parser() -> MarkdownIt:
 
 
 def _unless_over(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    """Take all that is left for read where there is no more time for it."""
+    """Leave the rest of the text to be read without blocks where there is no more time for them."""
     found: Found = state.env["found"]
     if silent or not found.is_late(state.env["at"](start)):
         return False
+    state.env.setdefault("rest", start)
     state.line = end
     return True
 
@@ -78,16 +80,21 @@ class _Reader:
     def run(self) -> None:
         tokens: list[Token] = []
         displays = DISPLAY.search(self.text) is not None
-        told = {"displays": displays, "found": self.found, "at": self._at}
+        told: dict[str, Any] = {"displays": displays, "found": self.found, "at": self._at}
         _PARSER.block.parse(self.text, _PARSER, told, tokens)
         in_row = False
         for token in tokens:
+            if self.found.full:
+                break
             if token.type in {"tr_open", "tr_close"}:
                 in_row = token.type == "tr_open"
                 if in_row and token.map:
                     self._row(*self._line(token.map[0]))
             elif token.map and not in_row:
                 self._read(token, *token.map)
+        if "rest" in told:
+            rest = self.stretch.cut([(self.starts[told["rest"]], len(self.text))])
+            scan(rest, _SYNTAX, self.found)
 
     def _read(self, token: Token, first: int, last: int) -> None:
         match token.type:

@@ -81,7 +81,8 @@ def _notebook(path: str, text: str, problems: list[Problem], clock: Clock) -> tu
             if source is None:
                 problems.append(Problem(f"the source of cell {number} is no text: not read", 0))
                 continue
-            found = Found(clock=clock, room=found.room - len(found.spans))
+            room = found.room - len(found.spans)
+            found = Found(clock=clock, room=room, until=found.until)
             source = _SURROGATE.sub("\ufffd", source)
             documents.append(_document(path, source, _markdown, found, number))
     except json.JSONDecodeError as error:

@@ -6,8 +6,9 @@ from math import sqrt
 
 import numpy as np
 from numpy.random import Generator
-from scipy.special import ndtri_exp
-from sympy import Expr, Integer, Rational, exp, log
+from scipy.optimize import minimize_scalar
+from scipy.special import erf, expit, ndtri_exp
+from sympy import Expr, Integer, Rational, exp, log, pi
 from sympy import sqrt as root
 
 from varlaw.checks.experiments.fans import draw_gains, gain_moments, other_fans
@@ -208,3 +209,24 @@ def overflow_float16(case: Case) -> Trial:
 @experiment(law="overflow-float32", quantity="least d with an infinite exponential", weights=NORMAL)
 def overflow_float32(case: Case) -> Trial:
     return counted(case.claim(), first_overflow(np.float32), (14, 874, 876, 2625))
+
+
+@experiment(law="sigmoid-erf", quantity="c - 2.4 of the least squared error", weights=NORMAL)
+def sigmoid_erf(case: Case) -> Trial:
+    """The squared error itself, by Gauss's nodes, is minimised; less 2.4, to see the range."""
+    nodes, weights = np.polynomial.legendre.leggauss(80)
+    x = 5 * nodes
+
+    def error(c: float) -> float:
+        return float(weights @ ((1 + erf(x / c)) / 2 - expit(x)) ** 2)
+
+    least = minimize_scalar(error, bounds=(1, 5), method="bounded", options={"xatol": 1e-9}).x
+    others: dict[str, Number] = {
+        "4/sqrt(pi), the slope at 0": 4 / root(pi),
+        "pi sqrt(2/3), the variance": pi * root(Rational(2, 3)),
+        "1.702 sqrt(2)": Rational(1702, 1000) * root(Integer(2)),
+        "2.4024, on [-5.25, 5.25]": Rational(24024, 10000),
+    }
+    part = Rational(12, 5)
+    wrong = {name: other - part for name, other in others.items()}
+    return computed(case.claim() - part, least - 2.4, wrong)

@@ -148,3 +148,24 @@ def drop_path_stream(case: Case) -> Trial:
         "L s2/p, without x_0": L * s2 / p,
     }
     return last_square(stack, from_start(case, 1), wrong)
+
+
+@experiment(law="stochastic-depth", quantity="layers kept", weights=("normal",), L=6)
+def stochastic_depth(case: Case) -> Trial:
+    """Less what is kept always, with one layer before the others."""
+    layers = case.size("L")
+    rates = 1 - np.arange(1, layers + 1) / (2 * layers)
+
+    def draw(rng: Generator, replicates: int) -> Draws:
+        kept = rng.random((layers, replicates)) < rates[:, None]
+        return np.asarray(1.0 + kept.sum(axis=0))
+
+    L, claim = case["L"], case.law.statement.rhs
+    (start,) = claim.atoms(Term)
+    wrong: dict[str, Number] = {
+        "3 L/4": 1 + 3 * L / 4,
+        "L/2": 1 + L / 2,
+        "(3 L + 1)/4, rates from 1 on": 1 + (3 * L + 1) / 4,
+    }
+    spread = float((rates * (1 - rates)).sum())
+    return Trial(draw, layers, case.at(claim.xreplace({start: Integer(1)})), spread, wrong)

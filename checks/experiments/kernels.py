@@ -6,10 +6,12 @@ from math import pi
 
 import numpy as np
 from numpy.random import Generator
+from scipy.optimize import brentq
 from scipy.special import erf
 from sympy import Expr, asin, sqrt
 
-from varlaw.checks.experiments.activations import Function, exact_of
+from varlaw.checks.experiments.activations import Function, exact_of, value
+from varlaw.checks.experiments.attained import computed
 from varlaw.checks.experiments.moments import Number, exact
 from varlaw.checks.experiments.registry import Case, Draws, Trial, experiment
 from varlaw.checks.methods import BY_VARIANCE, Bounded, Method
@@ -222,3 +224,33 @@ def edge_of_chaos_relu(case: Case) -> Trial:
     wrong = {f"c = {number}": c / number for number in (1, Fraction(3, 2), 3, 4)}
     told = {name: exact_of(number) for name, number in wrong.items()}
     return Trial(draw, width * (width + 1), 1, square - 1, told)
+
+
+@experiment(law="edge-of-chaos-tanh-point", quantity="v of both conditions", weights=NORMAL)
+def edge_of_chaos_tanh_point(case: Case) -> Trial:
+    """Both conditions by Gauss's nodes, and their gap by bisection."""
+    nodes, masses = np.polynomial.hermite_e.hermegauss(100)
+
+    def gap(v: float) -> float:
+        squares = np.tanh(v**0.5 * nodes) ** 2
+        return float(masses @ squares / (masses @ (1 - squares) ** 2)) + 1 / 25 - v
+
+    wrong = {"0, as without biases": 0, "1/25": Fraction(1, 25), "1": 1, "1.178": Fraction("1.178")}
+    return computed(case.claim(), brentq(gap, 0.1, 2, xtol=1e-12), wrong)
+
+
+@experiment(law="edge-of-chaos-tanh", quantity="|D W^T|^2/n", weights=NORMAL)
+def edge_of_chaos_tanh(case: Case) -> Trial:
+    """The Jacobian of one square layer of width 8 at the derived variance c/8."""
+    width, c = 8, float(case.claim())
+    weights, v = case.scaled(exact_of(c) / width), find("edge-of-chaos-tanh-point").statement.rhs
+
+    def draw(rng: Generator, replicates: int) -> Draws:
+        slopes = 1 - np.tanh(float(v) ** 0.5 * rng.standard_normal((width, replicates))) ** 2
+        w = weights.sample(rng, (width, width, replicates))
+        return np.asarray(np.einsum("jr,ijr->r", slopes**2, w**2) / width)
+
+    mean, square = (value(f"(1 - tanh(x)^2)^{k}", v.value) for k in (2, 4))
+    spread = c**2 * (square * (1 + 2 / width) - mean**2) / width
+    wrong = {f"c = {number}": Fraction(c) / number for number in (1, Fraction(3, 2), 2)}
+    return Trial(draw, width * (width + 1), 1, spread, wrong)

@@ -192,7 +192,11 @@ def unit_branches(case: Case, depth: int | None = None) -> Network:
 
 def pulled_back(case: Case, g: Number, wrong: dict[str, Number]) -> Trial:
     """A probe pulled back through l layers with unit branches of backward gain g."""
-    forward = unit_branches(case)
+    return pulled_through(case, unit_branches(case), g, wrong)
+
+
+def pulled_through(case: Case, forward: Network, g: Number, wrong: dict[str, Number]) -> Trial:
+    """A probe pulled back through the layers of a network, of backward gain g each."""
     jacobian = case.scaled(exact(g) / case["d"])
     model = replace(
         forward, layers=tuple(replace(layer, weights=jacobian) for layer in forward.layers)

@@ -115,5 +115,6 @@ def _code(found: "Sequence[Evidence]", strict: bool) -> Exit:
     if "refuted" in verdicts:
         return Exit.REFUTED
     open_ends = any(str(m.verdict) != "verified" for one in found for m in one.measured)
-    doubtful = strict and ("loose" in verdicts or open_ends)
+    none = any(m.estimate is None for one in found for m in one.measured)
+    doubtful = none or (strict and ("loose" in verdicts or open_ends))
     return Exit.UNDECIDED if doubtful or "undecided" in verdicts else Exit.WELL

@@ -21,9 +21,24 @@ from varlaw.console import formats, say, say_json, width
     show_default="15; 8 with --all",
     help="Significant digits, all of them proved.",
 )
+@click.option(
+    "--shape",
+    "way",
+    type=click.Choice(["dks", "tat"]),
+    help="Instead of gains, the affine maps around it that suit a deep network.",
+)
+@click.option("--target", metavar="T", help="What --shape wants of the network.")
+@click.option("--depth", type=click.IntRange(1, 10_000), help="Its layers, for --shape.")
 @formats("text", "latex", "json")
 def activation_gain(
-    name: str | None, everything: bool, expression: str | None, form: str, **options: Any
+    name: str | None,
+    everything: bool,
+    expression: str | None,
+    form: str,
+    way: str | None,
+    target: str | None,
+    depth: int | None,
+    **options: Any,
 ) -> None:
     """The gains of an activation: factors of its output that keep a moment, forward or backward.
 
@@ -32,6 +47,15 @@ def activation_gain(
     """
     if (name is not None) + everything + (expression is not None) != 1:
         raise click.UsageError("give one of a name, --expr and --all")
+    if way is not None:
+        if everything or form == "latex" or (options["mean"], options["variance"]) != ("0", "1"):
+            raise click.UsageError(
+                "--shape goes with neither --all, --mean, --variance nor --format latex"
+            )
+        _shape(str(name or expression), way, target, depth or 1, form, options["digits"] or 15)
+        return
+    if target is not None or depth is not None:
+        raise click.UsageError("--target and --depth belong to --shape")
     from varlaw import gains
 
     options["digits"] = digits = options["digits"] or (8 if everything else 15)
@@ -47,3 +71,13 @@ def activation_gain(
         say(gains.all_text(answers, digits))
     else:
         say(gains.text(answers[0], digits, width()))
+
+
+def _shape(function: str, way: str, target: str | None, depth: int, form: str, digits: int) -> None:
+    from varlaw import shapes
+
+    found = shapes.answer(function, way, target, depth, digits)
+    if form == "json":
+        say_json(shapes.record(found, digits))
+    else:
+        say(shapes.text(found, digits))

@@ -75,7 +75,7 @@ MEASURING = (
         help="Number of processes; the results do not depend on it.",
     ),
 )
-SIMULATING = measurement("a moment", 0.05, "3e8", "Random numbers of a simulation.")
+SIMULATING = measurement("a moment", 0.05, "1e9", "Random numbers of a simulation.")
 OPTIONS = (
     *MEASURING,
     click.option(

@@ -33,6 +33,7 @@ from varlaw.symbolic.language_text import typed
 
 U, V = Dummy("u", real=True), Dummy("v", positive=True)  # no name in a state clashes with them
 MOST_OPERATIONS = 1000
+NARROW = Rational(1, 64)  # a variance at which exp(x^2) is no problem
 SOMEWHERE = Rational(577, 1000)  # no kink or jump of a function that people write
 RHO = Dummy("rho", real=True)
 SIGN = Regime({Approximation.SYMMETRIC})
@@ -60,12 +61,13 @@ class Activation(Block):
     def forward(self, state: State) -> State:
         self._check(state)
         f, x, half = self.function, self.variable, self._half(state)
+        square = _mean(f**2, x, state) if half is None else half  # where finite, so is the mean
         product = None if state.product is None else self._pair(f, state)
         mean = tidy(_mean(f, x, state))
         return state.become(
             mean=mean,
             mean_regime=SIGN if mean == 0 and state.symmetric else _wide(state, "mean"),
-            second_moment=tidy(_mean(f**2, x, state) if half is None else half),
+            second_moment=tidy(square),
             regime=_wide(state, "mean") if half is None else joint([state.regime, SIGN]),
             product=product,
             product_regime=_wide(state),
@@ -75,8 +77,10 @@ class Activation(Block):
 
     def backward(self, gradient: Gradient, state: State) -> Gradient:
         self._check(state)
-        if jumps_of(self.function, self.variable):
-            raise BlockError(f"{typed(self.function)} jumps, so that gradients are infinite")
+        if points := jumps_of(self.function, self.variable):
+            values = [self.function.subs(self.variable, point) for point in points]
+            what = "is unbounded" if any(v.is_finite is False for v in values) else "jumps"
+            raise BlockError(f"{typed(self.function)} {what}, so that gradients are infinite")
         slope, half = slope_of(self.function, self.variable), self._half(state)
         factor = _mean(slope**2, self.variable, state) if half is None else self._halved
         product = ZERO if gradient.product == 0 else gradient.product * self._pair(slope, state)
@@ -213,6 +217,7 @@ def _mean(f: Expr, x: Symbol, state: State) -> Expr:
         return Integer(0)
     found = _closed(f, x, m == 0)
     if found is None:
+        _look_for_poles(f, x)
         return GaussianMean(Lambda(x, f), m, v)
     return found.xreplace({U: m, V: v})
 
@@ -226,6 +231,17 @@ def _closed(f: Expr, x: Symbol, centred: bool) -> Expr | None:
         return None
     except ValueError as error:
         raise BlockError(f"E[{typed(f)}]: {error}") from error
+
+
+@lru_cache(maxsize=256)
+def _look_for_poles(f: Expr, x: Symbol) -> None:
+    """Raise BlockError where E[f] is not proved to be finite even at a small variance."""
+    try:
+        moment(f, ZERO, NARROW, variable=x.name)
+    except ValueError:
+        raise BlockError(
+            f"E[{typed(f)}] is infinite, undefined or not known to be finite"
+        ) from None
 
 
 @lru_cache(maxsize=256)

@@ -20,9 +20,9 @@ class Experts(Block):
     Logits are W x with weights of variance `router`. Experts have weights of their own, so that
     E[y^2] = E[sum_i g_i^2] E[F(x)^2], exactly where F has mean 0 (Shazeer et al. 2017, section 2.1;
     the softmax over the chosen ones as in Jiang et al. 2024, "Mixtral", section 2.1). The gate is
-    1 for k = 1, and gates tend to 1/k for a router of variance 0; else, where all are numbers, the
-    value is that of iid Gaussian logits (`squared_gates`), which they are in the wide limit, and
-    gradients, which go through the gates too, are not covered.
+    1 for k = 1, and gates tend to 1/k for a router of variance 0; else, where E, k and the variance
+    of logits are numbers, the value is that of iid Gaussian logits (`squared_gates`), which they
+    are in the wide limit, and gradients, which go through the gates too, are not covered.
     """
 
     branch: Block
@@ -48,13 +48,14 @@ class Experts(Block):
         """E[sum_i g_i^2]. Raises BlockError where it is not covered."""
         if self.even is not None:
             return self.even
-        width = self._width(state)
-        sizes = self.experts, self.top, width
-        if width is None or not all(isinstance(n, Integer) for n in sizes):
-            raise BlockError("the gates of several experts need numbers, or top=1, or router=0")
-        variance = tidy(width * self.router * state.second_moment)
-        if not variance.is_number:
-            raise BlockError("the gates of several experts need numbers, or top=1, or router=0")
+        width = self.width(state.width)
+        variance = None if width is None else tidy(width * self.router * state.second_moment)
+        counts = all(isinstance(n, Integer) for n in (self.experts, self.top))
+        if variance is None or not variance.is_number or not counts:
+            raise BlockError(
+                "the gates of several experts need numbers for the experts and the variance of"
+                " logits, or top=1, or router=0"
+            )
         if float(variance) > LARGEST:
             raise BlockError(f"gates are covered for logits of a variance up to {LARGEST}")
         from varlaw.symbolic.blocks.gates import squared_gates  # NumPy loads with it
@@ -89,11 +90,11 @@ class Experts(Block):
             raise BlockError("gradients through the gates of several experts are not covered")
         return self.even
 
-    def _width(self, state: State) -> Expr | None:
-        """How many features come in."""
+    def width(self, known: Expr | None) -> Expr | None:
+        """How many features come in, if it is not known from what stands before."""
         parts = self.branch.parts if isinstance(self.branch, Sequential) else (self.branch,)
         own = (getattr(parts[0], name, None) for name in ("fan_in", "width"))
-        return state.width or next((n for n in own if isinstance(n, Expr)), None)
+        return known or next((n for n in own if isinstance(n, Expr)), None)
 
 
 @inside.register

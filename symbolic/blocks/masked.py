@@ -1,18 +1,21 @@
 """Symbols for what polynomials cannot be made of: functions, and powers with a name above."""
 
 from collections.abc import Callable
+from typing import TypeVar
 
-from sympy import Dummy, Expr, Function, Pow, Symbol
+from sympy import Basic, Dummy, Expr, Function, Pow, Symbol, Tuple
+
+T = TypeVar("T", Expr, Tuple)
 
 
-def masked(expression: Expr, variable: Symbol) -> tuple[Expr, Callable[[Expr], Expr]]:
-    """An expression with a symbol for each such part without the variable, and the way back.
+def masked(expression: T, variable: Symbol) -> tuple[T, Callable[[Expr], Expr]]:
+    """Expressions with a symbol for each such part without the variable, and the way back.
 
     A symbol is positive where its part is, so that signs stay known.
     """
     apart: dict[Expr, Dummy] = {}
 
-    def plain(e: Expr) -> Expr:
+    def plain(e: Basic) -> Basic:
         if variable not in e.free_symbols and (isinstance(e, Function) or _named(e)):
             sign = {"positive": True} if e.is_positive else {"real": e.is_real}
             return apart.setdefault(e, Dummy(**sign))
@@ -22,6 +25,6 @@ def masked(expression: Expr, variable: Symbol) -> tuple[Expr, Callable[[Expr], E
     return found, lambda e: e.xreplace({dummy: part for part, dummy in apart.items()})
 
 
-def _named(e: Expr) -> bool:
+def _named(e: Basic) -> bool:
     """Whether an expression is a power whose exponent has names."""
     return isinstance(e, Pow) and bool(e.exp.free_symbols)

@@ -4,9 +4,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import prod
 
-from sympy import Expr, Integer, Poly, Rational, Symbol, gamma, together
+from sympy import Expr, Integer, Poly, Rational, Symbol, Tuple, gamma, together
 from sympy.polys.polyerrors import PolynomialError
 
+from varlaw.symbolic.blocks.masked import masked
 from varlaw.symbolic.blocks.state import ONE, ZERO, tidy
 from varlaw.symbolic.language_text import typed
 
@@ -194,10 +195,12 @@ class Product:
         """
         if self.path.linear is None or self.path.linear[0] != 1:
             return None
-        added, scale = self.path.linear[1], ONE
+        given = Tuple(self.factor, self.path.linear[1], self.path.first)
+        (factor, added, first), back = masked(given, self.path.variable)
         shifts: tuple[list[Expr], list[Expr]] = ([], [])
+        scale = ONE
         for part, sign, found in zip(
-            together(self.factor).as_numer_denom(), (1, -1), shifts, strict=True
+            together(factor).as_numer_denom(), (1, -1), shifts, strict=True
         ):
             try:
                 polynomial = Poly(part, self.path.variable)
@@ -210,5 +213,5 @@ class Product:
                 scale *= b**sign
             else:
                 scale *= (a * added) ** sign
-                found.append(tidy((a * self.path.first + b) / (a * added)))
-        return (tidy(scale), *shifts) if len(shifts[0]) == len(shifts[1]) else None
+                found.append(back(tidy((a * first + b) / (a * added))))
+        return (back(tidy(scale)), *shifts) if len(shifts[0]) == len(shifts[1]) else None

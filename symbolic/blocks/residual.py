@@ -123,16 +123,22 @@ class Gate(Block):
 
     def backward(self, gradient: Gradient, state: State) -> Gradient:
         outs = _separate((self.left, self.right), state)
-        if gradient.product != 0:
-            raise BlockError("the correlation of gradients is not followed through a gate")
         passed = [
-            block.backward(
-                gradient.become(second_moment=gradient.second_moment * other.second_moment), state
-            )
+            block.backward(gated(gradient, other), state)
             for block, other in zip((self.left, self.right), reversed(outs), strict=True)
         ]
-        moments = joint(out.regime for out in outs)
-        return _summed(gradient, outs, passed).become(Approximation.WIDE, *moments)
+        return _summed(gradient, outs, passed).become(Approximation.WIDE)
+
+
+def gated(gradient: Gradient, other: State) -> Gradient:
+    """The gradient of a factor of a product, whose other factor has this state."""
+    product = ZERO if gradient.product == 0 else tidy(gradient.product * other.followed)
+    return gradient.become(
+        second_moment=tidy(gradient.second_moment * other.second_moment),
+        regime=joint([gradient.regime, other.regime]),
+        product=product,
+        product_regime=joint([gradient.product_regime, other.product_regime]),
+    )
 
 
 def pre_norm(branch: Block, norm: Block | None = None) -> Block:

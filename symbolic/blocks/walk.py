@@ -11,7 +11,7 @@ from sympy import Basic, Dummy, Expr, Integer, Symbol
 from varlaw.symbolic.blocks.block import Block, Sequential, names
 from varlaw.symbolic.blocks.norm import LayerNorm, RMSNorm
 from varlaw.symbolic.blocks.repeat import Repeat
-from varlaw.symbolic.blocks.residual import Gate, Parallel, Residual
+from varlaw.symbolic.blocks.residual import Gate, Parallel, Residual, gated
 from varlaw.symbolic.blocks.state import ZERO, BlockError, Gradient, Regime, State, joint, tidy
 
 Flow = TypeVar("Flow", State, Gradient)
@@ -114,15 +114,13 @@ def _(block: Parallel, site: Site) -> list[Site]:
 
 @inside.register
 def _(block: Gate, site: Site) -> list[Site]:
-    if site.gradient is not None and site.gradient.product != 0:
-        raise BlockError("the correlation of gradients is not followed through a gate")
     state = _branch(site.state)
     return [
         Site(
             place(name, one),
             one,
             state,
-            site.gradient and scaled(site.gradient, other.forward(state).second_moment),
+            site.gradient and gated(site.gradient, other.forward(state)),
         )
         for name, one, other in (
             ("left", block.left, block.right),

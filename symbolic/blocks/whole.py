@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from sympy import Expr, Symbol, exp
 
+from varlaw.symbolic.blocks.masked import masked
 from varlaw.symbolic.blocks.recurrence import Growth, Product, Recurrence
 from varlaw.symbolic.blocks.state import ONE, ZERO, tidy
 
@@ -21,14 +22,15 @@ Powers = Sequence[tuple[Expr, Expr]]
 def powers(change: Expr, depth: Symbol) -> Powers | None:
     """(c, p) of each term c L^p; None for terms of another kind."""
     found = []
-    for term in change.expand().as_ordered_terms():
+    plain, back = masked(change, depth)
+    for term in plain.expand().as_ordered_terms():
         rest, power = term.as_independent(depth, as_Add=False)
         if rest == 0:
             continue
         base, exponent = (depth, ZERO) if power == 1 else power.as_base_exp()
         if base != depth or exponent.has(depth):
             return None
-        found.append((rest, exponent))
+        found.append((back(rest), back(exponent)))
     return found
 
 

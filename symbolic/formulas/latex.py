@@ -136,7 +136,8 @@ class Latex(Numbers, Names, Brackets):
         if text in (r"\underbrace", r"\overbrace"):
             return self.underbrace(piece)
         if text in UNSEEN:
-            self.argument(piece)
+            for _ in range(UNSEEN[text]):
+                self.argument(piece)
             return None
         if text in (r"\color", r"\textcolor"):
             self.argument(piece)

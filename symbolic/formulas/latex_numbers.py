@@ -38,6 +38,8 @@ class Numbers(Scanner):
             text, end = self.take(text.rstrip(".") + ".")
         elif self.ahead() == "." and self.recurring(after=1):
             text, end = self.take(text)
+        if "." in text and not self.after_points:
+            text, end = self.decimal_groups(text, end)
         if recurring := self.recurring():
             return self.repeated(text, recurring, piece)
         if self.ahead() in ("e", "E") and (scientific := self.exponent(text, piece)):
@@ -66,6 +68,9 @@ class Numbers(Scanner):
                 return text, end
             group = ahead[skip] if len(ahead) > skip else ""
             if not first or not group.isdecimal() or len(group) != 3 or self.after_points:
+                if skip == 3 and self.recurring(after=3):
+                    self.place += 3
+                    return f"{text}.", end
                 if skip == 3 and group.isdecimal():
                     self.place += 4
                     return f"{text}.{group}", self.source[self.place - 1].end
@@ -75,6 +80,15 @@ class Numbers(Scanner):
             end = self.source[self.place + skip].end
             self.place += skip + 1
             text += group
+
+    def decimal_groups(self, text: str, end: int) -> tuple[str, int]:
+        """3.141\\,592\\,65: decimals in groups of three."""
+        while self.ahead() in THIN and (len(text) - text.index(".")) % 3 == 1 and text[-1] != ".":
+            group = self.source[self.place + 1] if self.place + 1 < len(self.source) else None
+            if group is None or not group.text.isdecimal() or len(group.text) > 3:
+                break
+            text, end, self.place = text + group.text, group.end, self.place + 2
+        return text, end
 
     def points(self, text: str, end: int) -> tuple[str, int]:
         """7.077.888 and 1.234{,}5, whose points can only set thousands apart."""

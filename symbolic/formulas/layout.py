@@ -4,10 +4,11 @@ from collections.abc import Collection
 
 from lark import Token
 
-from varlaw.symbolic.formulas.limits import NotRead
+from varlaw.symbolic.formulas.limits import NotRead, begin
 from varlaw.symbolic.formulas.vocabulary import GREEK, LETTERS_OF_FUNCTIONS
 
 STRENGTH = {"&": -1, ".": 0, ",": 1, "quad": 2, "text": 3, "row": 4}
+BLANK = {"&", "quad"}
 SCRIPTS = ("SUB", "SUP", "LABEL", "PRIME", "MARK", "TRANSPOSE")
 OPERATORS = frozenset({"PLUS", "MINUS", "TIMES", "SLASH", "RELATION"})
 
@@ -15,39 +16,71 @@ OPERATORS = frozenset({"PLUS", "MINUS", "TIMES", "SLASH", "RELATION"})
 def arranged(tokens: list[Token]) -> list[Token]:
     """The tokens with one separator between formulas, none at the ends; rows that go on joined."""
     done: list[Token] = []
-    for place, token in enumerate(tokens):
-        if token.type != "SEPARATOR":
-            if done and done[-1] == "&" and token.type in OPERATORS:
-                done.pop()
-            done.append(token)
+    run: list[Token] = []  # separators side by side
+    for token in tokens:
+        if token.type == "SEPARATOR":
+            run.append(token)
             continue
-        if token == "&" and done and done[-1].type in OPERATORS:
-            continue
-        if token == "." and place + 1 < len(tokens) and tokens[place + 1].type != "SEPARATOR":
-            raise NotRead("a full stop inside a formula", token.start_pos or 0)
-        if done and done[-1].type == "SEPARATOR":
-            if STRENGTH[token] > STRENGTH[done[-1]]:
-                done[-1] = token
-        elif done:
-            done.append(token)
-    while done and done[-1].type == "SEPARATOR":
-        done.pop()
+        if run and run[-1] == ".":
+            raise NotRead("a full stop inside a formula", begin(run[-1]))
+        if run and done and not _is_blank(run, done[-1].type, token.type):
+            done.append(_strongest(run))
+        done.append(token)
+        run = []
     return _rows(done)
 
 
+def _is_blank(run: list[Token], before: str, after: str) -> bool:
+    r"""Whether only columns and gaps beside a sign are meant: a &= b and a \quad = \quad b."""
+    if not BLANK.issuperset(run):
+        return False
+    if before in OPERATORS:
+        return True
+    if after not in OPERATORS or (after == "MINUS" and "quad" in run):
+        return False
+    if run.count("&") > 1:  # type: ignore[arg-type]
+        raise NotRead("a column that begins with a sign", begin(run[0]))
+    return True
+
+
+def _strongest(run: list[Token]) -> Token:
+    """The separator to keep; words in a column of their own are an aside."""
+    found = max(run, key=lambda token: STRENGTH[token])
+    return found.update(value="aside") if found == "text" and "&" in run else found
+
+
 def _rows(tokens: list[Token]) -> list[Token]:
+    """The tokens with rows joined that go on: behind an aside, with what stands before it."""
     done: list[Token] = []
+    asides: list[Token] = []  # of the formula that goes on
+    first = 0  # where its last row begins
     for place, token in enumerate(tokens):
         if token.type == "SEPARATOR" and token == "row":
             before, after = tokens[place - 1].type, tokens[place + 1].type
-            if before in OPERATORS or after in ("RELATION", "PLUS", "TIMES", "SLASH"):
+            minus = after == "MINUS"
+            if minus and before not in OPERATORS and _has_relation(tokens, place + 1):
+                raise NotRead("a row that begins with minus", begin(tokens[place + 1]))
+            if before in OPERATORS or minus or after in ("RELATION", "PLUS", "TIMES", "SLASH"):
+                asides += _aside(done, first)
+                first = len(done)
                 continue
-            if after == "MINUS":
-                if _has_relation(tokens, place + 1):
-                    raise NotRead("a row that begins with minus", tokens[place + 1].start_pos or 0)
-                continue
+            done += asides
+            asides, first = [], len(done) + 1
         done.append(token)
-    return done
+    return done + asides
+
+
+def _aside(done: list[Token], first: int) -> list[Token]:
+    """Take off what a row says in a column of words. Raises NotRead for several formulas."""
+    for place in range(first, len(done)):
+        if done[place].type != "SEPARATOR":
+            continue
+        if done[place] != "aside":
+            raise NotRead("a row that goes on behind several formulas", begin(done[place]))
+        taken = done[place:]
+        del done[place:]
+        return taken
+    return []
 
 
 def _has_relation(tokens: list[Token], place: int) -> bool:

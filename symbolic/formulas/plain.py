@@ -28,7 +28,7 @@ LEXEME = re.compile(
     r"|(?P<sign>\.\.\.|\.\.|===|<=>|:=|<=|>=|!=|~=|==|->|=>|<<|>>|\^\s*⊤|\*\*|\|\||.)",
     re.DOTALL,
 )
-CONDITION = re.compile(r"\s*\[[^\[\]]*[<>]")
+CONDITION = re.compile(r"\s*\[[^\[\]]*[<>=]")
 NEXT = re.compile(r"\s*(.?)", re.DOTALL)
 SIMPLE = {
     "+": "PLUS", "-": "MINUS", "/": "SLASH", "!": "BANG", "'": "PRIME", "%": "PERCENT",

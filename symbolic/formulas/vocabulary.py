@@ -114,8 +114,10 @@ SPACES = words(
     r"\strut \mathstrut \allowdisplaybreaks \qedhere \IEEEyesnumber \IEEEnonumber "
     r"\IEEEyessubnumber \IEEEeqnarraynumspace"
 ) | {"\\ ", "\\\n", "~", "&"}
-# Commands that show nothing, with their arguments.
-UNSEEN = words(r"\label \tag \hspace \vspace \mspace \phantom \hphantom \vphantom")
+# Commands that show nothing, with the number of their arguments.
+UNSEEN = dict.fromkeys(
+    words(r"\label \tag \hspace \vspace \mspace \phantom \hphantom \vphantom \stepcounter"), 1
+) | {r"\addtocounter": 2}
 QUADS = frozenset({r"\quad", r"\qquad"})
 DOTS = frozenset({r"\dots", r"\ldots", r"\cdots", r"\dotsc", r"\dotsb", "..."})
 TIMES = {r"\cdot": "·", r"\times": "·", "*": "·", r"\ast": "·"}

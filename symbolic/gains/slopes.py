@@ -3,7 +3,7 @@
 from itertools import pairwise
 
 from flint import ctx
-from sympy import Expr, Integer, Symbol, cancel, oo
+from sympy import Expr, Integer, Symbol, cancel, nan, oo, zoo
 
 from varlaw.symbolic.gaussian.balls import ball
 from varlaw.symbolic.gaussian.enclosure import joined
@@ -25,7 +25,7 @@ def slope_of(f: Expr, x: Symbol) -> Expr:
 
 
 def jumps_of(f: Expr, x: Symbol) -> tuple[Expr, ...]:
-    """The points where f jumps. Raises NotClosed where that is not known, ValueError otherwise.
+    """The points where f jumps or is unbounded. Raises NotClosed where that is not known.
 
     >>> from varlaw.symbolic.activations import hardshrink, relu
     >>> x = Symbol("x", real=True)
@@ -37,6 +37,9 @@ def jumps_of(f: Expr, x: Symbol) -> tuple[Expr, ...]:
         point = right.lower
         step = (right.expression.subs(x, point) - left.expression.subs(x, point)).expand()
         if step.is_zero:
+            continue
+        if step.has(oo, -oo, zoo, nan):
+            found.append(point)
             continue
         if step.free_symbols:
             raise NotClosed(f"whether the function jumps at {point} depends on its parameters")

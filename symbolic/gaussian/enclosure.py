@@ -11,13 +11,14 @@ from itertools import pairwise
 from math import log
 
 from flint import arb, ctx
-from sympy import Add, Expr, Integer, Pow, Symbol, erf, erfc, oo, sqrt
+from sympy import Add, Expr, Integer, Mul, Pow, Symbol, erf, erfc, exp, oo, sqrt
 from sympy import log as logarithm
 
 from varlaw.symbolic.gaussian.balls import NoEnclosure, ball
 from varlaw.symbolic.gaussian.crossings import NotClosed, crossings
 from varlaw.symbolic.gaussian.decimals import Enclosed, bits_for, digits_of, settled, shown
 from varlaw.symbolic.gaussian.endpoints import singular_nodes
+from varlaw.symbolic.gaussian.half_lines import mean_on_half_line
 from varlaw.symbolic.gaussian.parts import Part, Scale
 from varlaw.symbolic.gaussian.pieces import Piece, in_order, less
 from varlaw.symbolic.gaussian.programs import program
@@ -25,6 +26,7 @@ from varlaw.symbolic.gaussian.quadrature import LOW, mean_on_part
 from varlaw.symbolic.gaussian.quotients import NoQuotient, Quotients, parity
 from varlaw.symbolic.gaussian.symmetry import halved, tame
 from varlaw.symbolic.gaussian.trapezoid import NotSuited, mean_on_line
+from varlaw.symbolic.slopes import raised
 
 ROUNDS = 5
 SAMPLES = 13
@@ -73,16 +75,56 @@ def _with_tails(f: Expr) -> Expr:
     """Sums in logarithms, written so that nothing cancels where they are small."""
 
     def complemented(g: Expr) -> Expr:
-        return logarithm(g.replace(lambda node: isinstance(node, Add), _without_cancelling))
+        return _log(g.replace(lambda node: isinstance(node, Add), _without_cancelling))
 
     return f.replace(logarithm, complemented) if f.has(logarithm) else f
 
 
+def _log(g: Expr) -> Expr:
+    """log(g), with powers of e^u and 1 + e^u in g taken out."""
+    terms, rest = [], []
+    for factor in Mul.make_args(g):
+        base, power = factor.as_base_exp()
+        if isinstance(factor, exp):
+            terms.append(factor.args[0])
+        elif not isinstance(base, Add) or not power.is_Integer:
+            rest.append(factor)
+        else:
+            common = _common_wave(base)
+            terms.append(power * common)
+            inner = Add(*(term * exp(-common) for term in base.args)) if common != 0 else base
+            if _is_shifted_wave(inner):
+                terms.append(power * logarithm(inner))
+            else:
+                rest.append(raised(inner, power))
+    return Add(*terms, logarithm(Mul(*rest)))
+
+
+def _is_shifted_wave(base: Expr) -> bool:
+    """Whether it is 1 + e^u."""
+    return len(base.args) == 2 and base.args[0] == 1 and isinstance(base.args[1], exp)
+
+
+def _common_wave(base: Add) -> Expr:
+    """The least u of the terms a e^u of a sum, where they are multiples of one another; else 0."""
+    waves = []
+    for term in base.args:
+        powers = [factor.args[0] for factor in Mul.make_args(term) if isinstance(factor, exp)]
+        waves.append(Add(*powers).as_coeff_Mul())
+    if len({wave for _, wave in waves}) > 1:
+        return Integer(0)
+    return min(scale for scale, _ in waves) * waves[0][1]
+
+
 def _without_cancelling(node: Add) -> Expr:
     """1 + erf(u) as erfc(-u), and 1 - 1/(1 + e^u) as e^u/(1 + e^u)."""
-    rest = node - 1
-    if isinstance(rest, erf):
-        return erfc(-rest.args[0], evaluate=False)
+    constant, _ = node.as_coeff_Add()
+    for term in node.args:
+        scale, error = term.as_coeff_Mul()
+        if isinstance(error, erf) and constant in (scale, -scale):
+            side = 1 if constant == scale else -1
+            tail = constant * erfc(-side * error.args[0], evaluate=False)
+            return Add(*(part for part in node.args if part not in (term, constant)), tail)
     if not any(power.exp.is_negative for power in node.atoms(Pow)):
         return node
     try:
@@ -159,6 +201,7 @@ class GaussianMean:
         power: arb | None = None,
         even: bool = False,
     ) -> None:
+        self.law = mean, deviation
         self.scale = Scale(mean, deviation, arb(1) if power is None else power)
         self.sources = [
             (piece, program(piece.expression, x)) for piece in pieces if piece.expression != 0
@@ -221,6 +264,12 @@ class GaussianMean:
         return total
 
     def _integral(self, part: Part, goal: int, size: int) -> arb:
+        try:
+            found = mean_on_half_line(part.piece, part.program.variable, *self.law)
+            self.method = "series of integrals over a half line"
+            return found
+        except NotClosed:
+            pass
         if part.left is not None and part.right is not None:
             try:
                 self.method = "trapezoid rule with a proved error"

@@ -19,6 +19,7 @@ from varlaw.symbolic.gaussian.growth import Growth
 from varlaw.symbolic.gaussian.parts import Scale
 from varlaw.symbolic.gaussian.pieces import Piece
 from varlaw.symbolic.gaussian.programs import program
+from varlaw.symbolic.gaussian.zeros import Zero
 
 MOST_ORDER = 4
 DOUBLINGS = 6
@@ -89,9 +90,16 @@ class Endpoint:
     def _order(self, g: Expr) -> tuple[int, Expr]:
         """The order of the zero of g at the point, and the first derivative that is not zero."""
         order, slope = 0, g
-        while order <= MOST_ORDER and _vanishes(slope.subs(self.x, self.point)):
+        while order <= MOST_ORDER and self._vanishes(slope):
             slope, order = slope.diff(self.x), order + 1
         return order, slope
+
+    def _vanishes(self, g: Expr) -> bool:
+        """Whether g is zero at the point; what is not seen to be is not taken for it."""
+        if isinstance(self.point, Zero) and self.point.is_zero_of(g, self.x):
+            return True
+        value = g.subs(self.x, self.point)
+        return bool(value.is_zero or value.expand().is_zero)
 
     def _cut(self, s: Symbol, span: Expr, goal: int) -> tuple[int, arb]:
         """(where to end, bound on the integral of |f(..)| exp(-s) beyond)."""
@@ -133,8 +141,3 @@ def singular_nodes(f: Expr, x: Symbol) -> list[Expr]:
         if node.args[0].has_free(x)
         and not (isinstance(node, Pow) and node.exp.is_Integer and node.exp > 0)
     ]
-
-
-def _vanishes(value: Expr) -> bool:
-    """Whether a number is zero; what is not seen to be is not taken for it."""
-    return bool(value.is_zero or value.expand().is_zero)

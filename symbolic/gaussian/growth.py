@@ -14,7 +14,7 @@ from math import inf, log, sqrt
 
 from flint import arb
 
-from varlaw.symbolic.gaussian.balls import NoEnclosure
+from varlaw.symbolic.gaussian.balls import NoEnclosure, ball
 from varlaw.symbolic.gaussian.known import Known, either, smaller
 from varlaw.symbolic.gaussian.operations import Step
 from varlaw.symbolic.gaussian.programs import Program
@@ -155,9 +155,12 @@ class Growth:
             case "log":
                 found = self._log(u)
                 pair = self.program.shifted_exponential(step.left)
-                if found.top is None and pair is not None:
-                    return self._softplus(*(self.registers[register] for register in pair))
-                return found
+                if pair is None:
+                    return found
+                other = self._softplus(*(self.registers[register] for register in pair))
+                if found.top is None:
+                    return other
+                return replace(found, least=other.least, sign=other.sign)
             case "either" | "min" | "max":
                 v = self.registers[step.right]
                 most = self._envelope(u.most, v.most)
@@ -165,7 +168,7 @@ class Growth:
                     return -smaller(-u, -v, most)
                 return (smaller if step.operation == "min" else either)(u, v, most)
             case name:
-                return self._function(name, u)
+                return self._function(name, u, step.left)
 
     def _constant(self, register: int) -> arb:
         (value,) = self.registers[register].top or (arb.nan(),)
@@ -232,12 +235,20 @@ class Growth:
         return Known(top=top, bottom=self._polynomial(u.least, False))
 
     def _softplus(self, u: Known, c: Known) -> Known:
-        """log c <= log(c + e^u) <= log(1 + c) + max(u, 0), for c > 0."""
+        """log c <= log(c + e^u) <= log(1 + c) + max(u, 0), for c > 0.
+
+        From below log(1 + w) >= min(w, 1) log 2, as log is concave.
+        """
         (value,) = c.top or (ZERO,)
         if u.top is None or not value > 0:
             return Known()
         top = added(widest(u.top, (ZERO,)), ((1 + value).log(),))
-        return Known(top=top, bottom=(value.log(),))
+        least = None
+        if value >= 1 and u.bottom is not None:
+            lower = scaled(widest(tuple(-c for c in u.bottom), (ZERO,)), -ONE)
+            least = self._exponent(lower, False)
+            least = least and replace(least, c=least.c + arb(2).log().log())
+        return Known(None, least, int(value >= 1), top, (value.log(),))
 
     def _polynomial(self, rate: Rate, upwards: bool) -> Polynomial:
         """The exponent of a rate, with log t replaced by what bounds it from above or below."""
@@ -247,23 +258,33 @@ class Growth:
             return (rate.c + rate.k * (log_start - 1), rate.b + rate.k / self.start, rate.a)
         return (rate.c + rate.k * log_start, rate.b, rate.a)
 
-    def _function(self, name: str, u: Known) -> Known:
+    def _function(self, name: str, u: Known, register: int) -> Known:
         one = Rate(ZERO)
         match name:
             case "tanh" | "erf":
                 bottom, top = (ZERO if u.sign > 0 else -ONE), (ZERO if u.sign < 0 else ONE)
-                return Known(one, self._squashed(name, u), u.sign, (top,), (bottom,))
+                return Known(
+                    self._small(u, ONE), self._squashed(name, u), u.sign, (top,), (bottom,)
+                )
             case "sin" | "cos":
-                return Known(one, None, 0, (ONE,), (-ONE,))
+                most = self._small(u, ONE) if name == "sin" else one
+                return Known(most, None, 0, (ONE,), (-ONE,))
             case "atan":
                 half = arb.pi() / 2
                 bottom, top = (ZERO if u.sign > 0 else -half), (ZERO if u.sign < 0 else half)
-                return Known(Rate(half.log()), None, u.sign, (top,), (bottom,))
+                return Known(self._small(u, half), None, u.sign, (top,), (bottom,))
             case "erfc":
-                return Known(self._erfc(u), self._erfc_from_below(u), 1)
+                square = self._square(register, u)
+                return Known(self._erfc(u, square), self._erfc_from_below(u, square), 1)
             case "sinh" | "cosh" | "asinh":
                 return self._hyperbolic(name, u)
         return Known()
+
+    def _small(self, u: Known, most: arb) -> Rate:
+        """A bound on |f(u)| <= min(most, 2 |u|/sqrt(pi)), as sin, tanh, erf and atan have."""
+        if u.most is None or not u.most.falls_from(self.start):
+            return Rate(most.log())
+        return replace(u.most, c=u.most.c + (2 / arb.pi().sqrt()).log())
 
     def _squashed(self, name: str, u: Known) -> Rate | None:
         """A lower bound on |tanh| or |erf|, which rise with |u|."""
@@ -273,15 +294,24 @@ class Growth:
         smallest = arb(getattr(least.log_at(self.start).exp(), name)().lower())
         return Rate(smallest.log()) if smallest > 0 else None
 
-    def _erfc(self, u: Known) -> Rate:
+    def _square(self, register: int, u: Known) -> Polynomial | None:
+        """The square of an affine value, from exact coefficients: (sqrt(2)/2)^2 is 1/2."""
+        exact = self.program.polynomials.get(register)
+        if exact is None or len(exact) != 2 or u.bottom is not u.top:
+            return None
+        a, b = exact
+        return self._shifted((ball(a**2), ball(2 * a * b), ball(b**2)))
+
+    def _erfc(self, u: Known, square: Polynomial | None) -> Rate:
         """erfc(y) <= 2, and <= exp(-y^2) for y >= 0."""
         if u.bottom is not None and len(u.bottom) == 2:
             c, b = u.bottom
             if b >= 0 and c + b * self.start >= 0:
-                return Rate(-c * c, ZERO, -2 * b * c, -b * b)
+                power = square or (c * c, 2 * b * c, b * b)
+                return Rate(-power[0], ZERO, -power[1], -power[2])
         return Rate(arb(2).log())
 
-    def _erfc_from_below(self, u: Known) -> Rate | None:
+    def _erfc_from_below(self, u: Known, square: Polynomial | None) -> Rate | None:
         """erfc(y) >= 1 for y <= 0, and >= exp(-y^2)/(sqrt(pi) (1 + y)) for y >= 0 (DLMF 7.8.2)."""
         if u.top is None or len(u.top) != 2:
             return None
@@ -291,7 +321,8 @@ class Growth:
         if not (b >= 0 and c + b * self.start >= 0):
             return None
         most = (abs(c) + 1) / self.start + b  # 1 + y <= most t
-        return Rate(-c * c - (most * arb.pi().sqrt()).log(), -ONE, -2 * b * c, -b * b)
+        power = square or (c * c, 2 * b * c, b * b)
+        return Rate(-power[0] - (most * arb.pi().sqrt()).log(), -ONE, -power[1], -power[2])
 
     def _hyperbolic(self, name: str, u: Known) -> Known:
         """cosh >= 1, |sinh| <= cosh <= exp(|u|); |asinh(u)| <= |u|."""

@@ -217,7 +217,7 @@ class Quotients:
     def left(self, polynomial: fmpq_mpoly) -> list[Expr]:
         """The generators that are in a polynomial."""
         used = polynomial.degrees()
-        return [generator for generator, n in zip(self.powers, used, strict=True) if n]
+        return [generator for generator, n in zip(self.powers, used, strict=True) if n > 0]
 
     def is_nil(self, quotient: Quotient) -> bool:
         """Whether it is known to be 0."""

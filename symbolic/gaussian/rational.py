@@ -44,8 +44,7 @@ def half_line_mean(piece: Piece, x: Symbol, mean: Expr, variance: Expr) -> Expr:
         raise NotClosed("no closed form is known with {}", f)
     y = Dummy("y", positive=True)
     try:
-        above, below = _quotient(f, x, mean + side * y, y)
-        terms = list(_by_flint(above, below))
+        terms = list(partial_fractions(f, x, mean + side * y, y))
     except TypeError:  # other numbers than rational ones
         terms = list(_by_sympy(f.subs(x, mean + side * y), y))
     even, odd = Integer(0), Integer(0)
@@ -84,6 +83,14 @@ def _at_pole(c: Expr, n: int, v: Expr) -> tuple[Expr, Expr, Expr]:
         )
         before, value = value, following
     return value
+
+
+def partial_fractions(f: Expr, x: Symbol, at: Expr, y: Symbol) -> Iterator[Term]:
+    """The terms of f(at), at = a + y or a - y with a rational a.
+
+    Raises TypeError for other numbers than rational ones, NotClosed where poles are not rational.
+    """
+    yield from _by_flint(*_quotient(f, x, at, y))
 
 
 def _quotient(f: Expr, x: Symbol, at: Expr, y: Symbol) -> tuple[fmpq_poly, fmpq_poly]:

@@ -115,7 +115,7 @@ def _tame(f: Expr, x: Symbol) -> bool:
             return tame(f.written_out[0][1], x)
         case Activation() if not any(parameter.free_symbols for parameter in f.args[1:]):
             return tame(f.args[0], x) and all(tame(g, y) for g, y in _sides(f))
-    return isinstance(f, BOUNDED) and tame(f.args[0], x)
+    return isinstance(f, BOUNDED) and (tame(f.args[0], x) or f.args[0].is_rational_function(x))
 
 
 def _sides(f: Activation) -> list[tuple[Expr, Symbol]]:

@@ -1,15 +1,16 @@
-"""Balls for expressions in which expectations of Gaussian variables stand, as numbers."""
+"""Balls for expressions with expectations of Gaussian variables, or integrals, that are numbers."""
 
 from collections.abc import Mapping
 
-from flint import arb
-from sympy import Add, Expr, Mul, Pow
+from flint import arb, ctx
+from sympy import Add, Expr, Integral, Mul, Pow
 
-from varlaw.symbolic.digits import Digits
 from varlaw.symbolic.gaussian.balls import NoEnclosure, ball
 from varlaw.symbolic.gaussian.enclosure import enclose
 from varlaw.symbolic.gaussian.integrand import variable_of
 from varlaw.symbolic.gaussian.pieces import NotClosed, pieces_of
+from varlaw.symbolic.gaussian.programs import program
+from varlaw.symbolic.gaussian.quadrature import integral
 from varlaw.symbolic.sequences import Named
 from varlaw.symbolic.terms import Expectation
 
@@ -23,7 +24,8 @@ def value_of(expression: Expr, digits: int) -> arb:
     function of one Gaussian variable.
     """
     opened = expression.replace(lambda e: isinstance(e, Named), lambda e: e.definition)
-    return combined(opened, {e: _mean(e, digits) for e in opened.atoms(Expectation)})
+    known = {e: _mean(e, digits) for e in opened.atoms(Expectation)}
+    return combined(opened, known | {e: _area(e) for e in opened.atoms(Integral)})
 
 
 def _mean(head: Expectation, digits: int) -> arb:
@@ -39,13 +41,21 @@ def _mean(head: Expectation, digits: int) -> arb:
     return found
 
 
+def _area(whole: Integral) -> arb:
+    """An integral between two numbers of a function without kinks between them."""
+    ((x, low, high),) = whole.limits
+    function, tolerance = program(whole.function, x).on_complexes(), arb(2) ** -ctx.prec
+    found = integral(function, ball(low), ball(high), tolerance).real
+    if not found.is_finite():
+        raise NoEnclosure(f"no enclosure is known for {whole}")
+    return found
+
+
 def combined(e: Expr, known: Heads) -> arb:
     """A ball for an expression, given balls for some parts of it."""
     if e in known:
         return known[e]
-    if isinstance(e, Digits):
-        return e.ball()
-    if not any(e.has(part) for part in known) and not e.has(Digits):
+    if not any(e.has(part) for part in known):
         return ball(e)
     if isinstance(e, (Add, Mul)):
         total = arb(0) if isinstance(e, Add) else arb(1)

@@ -12,6 +12,7 @@ from math import ceil, inf
 from flint import arb, ctx
 from sympy import (
     Add,
+    Dummy,
     Expr,
     Integer,
     Mul,
@@ -29,6 +30,7 @@ from sympy import (
 from varlaw.symbolic.gaussian.balls import Located, NoEnclosure, ball
 from varlaw.symbolic.gaussian.growth import Growth
 from varlaw.symbolic.gaussian.programs import Choice, program
+from varlaw.symbolic.gaussian.quotients import NoQuotient, Quotient, Quotients
 
 MOST_BOXES = 10_000
 LEAST_WIDTH = 1e-9
@@ -39,12 +41,19 @@ MOST_ORDER = 6
 REACHES = (4, 12, 40)
 OFFSETS = {-1: 0.0137, 1: 0.0241}  # so that no zero at a round number is at the edge of a box
 ROUNDS = 200
+BOUND = Dummy("x", real=True)
 RASTER = 2**24
 ORIGIN = Rational(241, 1370)  # of the raster, so that no simple fraction is an end of its boxes
 
 
 class Zero(Located):
     """The only zero of `function` between two points, where the derivative has one sign."""
+
+    @classmethod
+    def of(cls, f: Expr, x: Symbol, low: Rational, high: Rational) -> "Zero":
+        """With a variable of its own, which nothing is put in place of."""
+        zero: Zero = cls(f.xreplace({x: BOUND}), BOUND, low, high)
+        return zero
 
     @property
     def free_symbols(self) -> set[Symbol]:
@@ -66,11 +75,37 @@ class Zero(Located):
 
     def is_at(self, point: Expr) -> bool:
         function, x, low, high = self.args
+        if isinstance(point, Zero):
+            return self.args[1:] == point.args[1:] and self.is_zero_of(point.args[0], x)
         inside = bool(ball(low) < ball(point) < ball(high))
         return inside and bool(function.subs(x, point).expand().is_zero)
 
+    def is_zero_of(self, g: Expr, y: Symbol) -> bool:
+        """Whether another function of y is known to vanish there, as a factor of both does."""
+        f, x, low, high = self.args
+        f, g = (_with_expanded_waves(h) for h in (f, g.xreplace({y: x})))
+        try:
+            quotients = Quotients(Add(f, g, evaluate=False))
+            one, other = quotients.of(f), quotients.of(g)
+            rest = one.above / one.above.gcd(other.above)
+            box = ball(low).union(ball(high))
+            for part in (rest, one.below, other.below):
+                known = quotients.expression(Quotient(part, quotients.one))
+                value = program(known, x).on_reals()(box)
+                if not value.is_finite() or value.contains(0):
+                    return False
+        except (NoQuotient, NoEnclosure):
+            return False
+        return True
+
     def _sympystr(self, printer: object) -> str:
-        return f"the zero of {self.args[0]} between {self.args[2]} and {self.args[3]}"
+        function = self.args[0].xreplace({BOUND: Symbol(BOUND.name)})
+        return f"the zero of {function} between {self.args[2]} and {self.args[3]}"
+
+
+def _with_expanded_waves(f: Expr) -> Expr:
+    """The exponentials in one form."""
+    return f.replace(lambda e: isinstance(e, (exp, tanh)), lambda e: e.func(e.args[0].expand()))
 
 
 def zeros(f: Expr, x: Symbol, low: float = -inf, high: float = inf) -> list[Expr]:
@@ -111,7 +146,7 @@ def _isolated(f: Expr, x: Symbol, ends: tuple[float, float], precision: int) -> 
                 if any(side.contains(0) for side in sides):
                     break
                 if (sides[0] > 0) != (sides[1] > 0):
-                    found.append(_named(Zero(f, x, Rational(a), Rational(b))))
+                    found.append(_named(Zero.of(f, x, Rational(a), Rational(b))))
                 continue
             if b - a < SMALL:
                 point = _simplest(a, b)
@@ -132,7 +167,7 @@ def _named(zero: Zero) -> Zero:
     if number is None:
         return zero
     box = (ORIGIN + int(number)) / RASTER, (ORIGIN + int(number) + 1) / RASTER
-    return Zero(f, x, *box) if low <= box[0] and box[1] <= high else zero
+    return Zero.of(f, x, *box) if low <= box[0] and box[1] <= high else zero
 
 
 def _near_zero(f: Expr, x: Symbol, point: Expr) -> bool:
@@ -174,7 +209,9 @@ def _reach(f: Expr, x: Symbol, side: int) -> float:
         for reach in REACHES:
             if Growth(code, arb(0), arb(1), arb(reach)).result.sign:
                 return reach + OFFSETS[side]
-    return _reach_without_decay(f.subs(x, side * x), x) + OFFSETS[side]
+    form = f.subs(x, side * x).replace(tanh, lambda u: 1 - 2 / (1 + exp(2 * u)))
+    parts = together(form).as_numer_denom()
+    return max(_reach_without_decay(part, x) for part in parts) + OFFSETS[side]
 
 
 def _reach_without_decay(f: Expr, x: Symbol) -> float:

@@ -1,10 +1,13 @@
 """Rules of recurrences: iterated maps, geometric sums, telescoping products."""
 
 from sympy import (
+    Add,
     Expr,
     Integer,
+    Poly,
     Symbol,
     Tuple,
+    bernoulli,
     expand_power_base,
     factor,
     fraction,
@@ -76,6 +79,28 @@ def geometric_sum(state: Expr, used: Used) -> Outcome:
         found[total] = (partial, partial.subs(k, span.upper + 1) - partial.subs(k, span.lower))
     after = state.xreplace({total: value for total, (_, value) in found.items()})
     return Outcome(after, certificate={"partial": {t: p for t, (p, _) in found.items()}})
+
+
+@rule("power-sum", "sums of powers (Faulhaber)", checker="telescoping-sum")
+def power_sum(state: Expr, used: Used) -> Outcome:
+    """Sum over k of a polynomial in k: its partial sums are a polynomial of one degree more."""
+    partial, sums = {}, {}
+    for total in state.atoms(IndexSum):
+        if len(total.ranges) != 1 or len(total.bound) != 1 or total.ranges[0].excluded:
+            continue
+        (k,), (span,) = total.bound, total.ranges
+        if not total.summand.is_polynomial(k):
+            continue
+        coefficients = Poly(total.summand, k).all_coeffs()[::-1]
+        below = Add(*(c * _powers_below(k, power) for power, c in enumerate(coefficients)))
+        partial[total] = below
+        sums[total] = factor(below.subs(k, span.upper + 1) - below.subs(k, span.lower))
+    return Outcome(state.xreplace(sums), certificate={"partial": partial})
+
+
+def _powers_below(k: Symbol, power: int) -> Expr:
+    """Sum of j^power over 0 <= j < k."""
+    return (bernoulli(power + 1, k) - bernoulli(power + 1, 0)).expand() / (power + 1)
 
 
 @rule("telescope", "the product telescopes", checker="telescoping-product")

@@ -26,6 +26,7 @@ from varlaw.derivations import catalogue
 
 ONE_LAW_OF_WEIGHTS = {
     "attention-qk-kurtosis": "assumes Gaussian entries",
+    "sigmoid-erf": "has no weights",
     "post-norm-layernorm": "stated for normalised Gaussian branches",
     "xavier-uniform": "is about uniform weights",
     "pytorch-linear-bound": "is about uniform weights",
@@ -50,6 +51,7 @@ ONE_LAW_OF_WEIGHTS = {
     "means-inequality": "nothing is drawn",
     "sub-ln": "nothing is drawn",
     "dks-depth": "nothing is drawn",
+    "stochastic-depth": "draws what is kept, and no weights",
     "overflow-float16": "nothing is drawn",
     "overflow-float32": "nothing is drawn",
 }
@@ -78,6 +80,7 @@ CONTINUOUS = {  # with division by what is 0 for some discrete weights, as the s
     "norm-scale-invariance",
     "norm-unbiased-divisor",
     "norm-weight-gradient",
+    "normformer-stream",
     "ntk-adam-rate",
     "ntk-sgd-rate",
     "peri-norm",
@@ -192,6 +195,21 @@ def test_three_percent_are_refuted_at_the_default_tolerance(name: str) -> None:
     for planned in plan([name], Settings()):
         found = measure(planned, Tampered(name, Rational(103, 100)))
         assert found.verdict is Verdict.REFUTED, found
+
+
+@pytest.mark.parametrize(
+    ("name", "factor"),
+    [
+        ("selu-alpha", "1.010477"),
+        ("selu-alpha", "0.989795"),
+        ("selu-stability", "0.989178"),
+        ("selu-stability", "1.011064"),
+    ],
+)
+def test_five_percent_of_the_variance_in_selus_definition_are_seen(name: str, factor: str) -> None:
+    """What the laws would say at pre-activations N(0, 1.05) and N(0, 1/1.05), in mpmath."""
+    found = measure(task(name), Tampered(name, Rational(factor)))
+    assert found.verdict is Verdict.REFUTED, found
 
 
 @pytest.mark.parametrize("name", sorted(ZERO))

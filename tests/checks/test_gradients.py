@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from sympy import Integer, exp, sqrt, tanh
+from sympy import Abs, Integer, Integral, Symbol, erf, exp, sqrt, tanh
 
 from varlaw.checks.proofs import prove_step
 from varlaw.checks.report import Proof
@@ -108,3 +108,34 @@ def test_derivatives_by_a_symbol_through_sums_and_their_forgeries() -> None:
         assert outcome(forged) is Proof.REFUTED, wrong
     with pytest.raises(RuleError, match="not covered"):
         derive(Slope(named("N", Sum(x[k], (k, 1, n))), n)).by("chain-rule")
+
+
+def under_integral(function, low, high):
+    (step,) = derive(Slope(Integral(function, (y, low, high)), s2)).by("chain-rule").steps
+    return step
+
+
+y = Symbol("y", real=True)
+ERROR = (erf(y / s2) - 1 / (1 + exp(-y))) ** 2
+
+
+def test_a_derivative_goes_under_an_integral_between_fixed_ends() -> None:
+    step = under_integral(ERROR, -5, 5)
+    assert outcome(step) is Proof.PROVED
+    ((head, value),) = step.certificate["gradients"].items()
+    for wrong in (Integral(2 * value.function, *value.limits), Integral(y, *value.limits)):
+        forged = replace(step, after=wrong, certificate={"gradients": {head: wrong}})
+        assert outcome(forged) is Proof.REFUTED
+
+
+def test_other_ends_and_poles_are_not_covered() -> None:
+    step = under_integral(ERROR, -5, 5)
+    ((head, value),) = step.certificate["gradients"].items()
+    other = Integral(value.function, (y, -4, 5))
+    forged = replace(step, after=other, certificate={"gradients": {head: other}})
+    assert outcome(forged) is Proof.UNCHECKED
+    assert outcome(under_integral(s2**2 / y, -1, 1)) is Proof.UNCHECKED  # a pole
+    with pytest.raises(RuleError, match="not covered"):
+        under_integral(ERROR, -s2, s2)
+    with pytest.raises(RuleError, match="not covered"):
+        under_integral(Abs(s2 - y), 0, 1)

@@ -146,3 +146,33 @@ def test_symbols_mean_what_the_law_or_the_one_it_goes_on_with_says(name, symbol,
     assert (symbol, meaning) in glossary
     told = [part for key, _ in glossary for part in key.split(", ")]
     assert len(told) == len(set(told))
+
+
+def test_the_error_function_nearest_to_a_sigmoid():
+    """The squared error is larger a little to both sides, and where it is said to be least."""
+
+    def error(c):
+        return mpmath.quad(
+            lambda x: ((1 + mpmath.erf(x / c)) / 2 - sigmoid(x)) ** 2, [-5, -2, 0, 2, 5]
+        )
+
+    with mpmath.workdps(40):
+        c = mpf(str(find("sigmoid-erf").derivation.end).rstrip("."))
+        least = error(c)
+        assert least < error(c + mpf("1e-9")) and least < error(c - mpf("1e-9"))
+        assert least < error(mpf("2.4020563531719796"))
+        assert abs(error(c * mpf("1.05")) / least - 1) > 0.1
+
+
+def test_the_edge_of_chaos_of_tanh_with_biases():
+    """Schoenholz et al. (2017), section 3: w E[tanh'^2] = 1 and v = w E[tanh^2] + 0.04."""
+
+    def mean(f, v):
+        return mpmath.quad(lambda z: f(sqrt(v) * z) * mpmath.npdf(z), [-12, -4, 0, 4, 12])
+
+    with mpmath.workdps(20):
+        v = mpf(str(find("edge-of-chaos-tanh-point").derivation.end).rstrip("."))
+        w = mpf(str(find("edge-of-chaos-tanh").derivation.end).rstrip("."))
+        assert abs(w * mean(lambda x: (1 - tanh(x) ** 2) ** 2, v) - 1) < 1e-12
+        assert abs(w * mean(lambda x: tanh(x) ** 2, v) + mpf("0.04") - v) < 1e-12
+        assert mpf("1.722") * mean(lambda x: (1 - tanh(x) ** 2) ** 2, v) > 1.01  # as published

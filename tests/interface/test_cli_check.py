@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -164,3 +165,14 @@ def test_refusals(varlaw: Run, folder: Path, arguments: list[str], message: str)
         for path in folder.glob("*.varlaw"):
             path.unlink()
     assert message in varlaw("check", *arguments).refused()
+
+
+@pytest.mark.parametrize("name", ["a.md", "b.TEX", "c.ipynb", "d.txt", "e.varlaw"])
+@pytest.mark.parametrize("other", ["LICENSE", "README", "a.markdown", "x.sty", "md", "a.md.orig"])
+def test_the_hook_takes_the_documents_that_are_read(name: str, other: str) -> None:
+    hook = Path(__file__).parents[2].joinpath(".pre-commit-hooks.yaml").read_text("utf-8")
+    pattern = hook.split("files: ")[1].split("\n")[0]
+    assert re.search(pattern, name)
+    assert not re.search(pattern, other)
+    assert "types" not in hook
+    assert "entry: varlaw check\n" in hook

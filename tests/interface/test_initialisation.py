@@ -104,6 +104,30 @@ def test_what_layers_share_and_tokens_of_their_own(tmp_path):
     assert [array.shape for array in weights.values()] == [(12, 8), (1, 8), (10, 8)]
 
 
+@pytest.mark.parametrize(("library", "router"), [("numpy", (8, 3)), ("torch", (3, 8))])
+def test_experts(library, router, tmp_path):
+    """Each expert has weights of its own, and each layer its router."""
+    if importlib.util.find_spec(library) is None:
+        pytest.skip(f"{library} is not installed")
+    text = "repeat(prenorm(moe(linear(d, d, var=expert), 3, 2, router=1/d)), 2)"
+    code = vl.explore(text, values={"d": 8}).initialisation(library)
+    weights, _ = made(code, tmp_path, expert_=1 / 8)
+    assert len(weights) == 2 * (1 + 3)
+    assert len({float(array.sum()) for array in weights.values()}) == len(weights)
+    assert weights["1.branch.1.router"].shape == router
+    assert weights["0.branch.1.expert2.weight"].shape == (8, 8)
+
+
+def test_a_mean_without_a_closed_form_is_a_number(tmp_path):
+    """1/E[tanh(z)^2], by Gauss-Hermite quadrature."""
+    z, w = np.polynomial.hermite_e.hermegauss(80)
+    second_moment = (w * np.tanh(z) ** 2).sum() / w.sum()
+    text = "linear(d, d, var=1/d) >> tanh >> linear(d, d, var=v/d)"
+    found = vl.explore(text, values={"d": 100}, second_moment=1, solve="v")
+    weights, _ = made(found.initialisation(), tmp_path)
+    assert abs((weights["2.weight"] ** 2).mean() * 100 * second_moment - 1) < 6 * sqrt(2e-4)
+
+
 @pytest.mark.parametrize("library", ["numpy", "torch", "jax"])
 def test_formatted(library, tmp_path):
     ruff = importlib.util.find_spec("ruff")
@@ -135,7 +159,11 @@ def test_names_that_mean_something_are_changed(name, tmp_path):
 
 @pytest.mark.parametrize(
     ("blocks", "message"),
-    [("relu", "no weights"), ("linear(4, 4, var=E[tanh(x)^2 | x ~ N(0, 1)])", "no code")],
+    [
+        ("relu", "no weights"),
+        ("linear(4, 4, var=E[tanh(x)^2 | x ~ N(0, v)])", "give its names values"),
+        ("layernorm >> moe(layernorm >> linear(4, 4, var=1), 2, router=1)", "code for a router"),
+    ],
 )
 def test_refused(varlaw, blocks, message):
     assert message in varlaw("explore", blocks, "--emit", "numpy").refused()

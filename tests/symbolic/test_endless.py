@@ -121,6 +121,26 @@ def test_logarithms_of_waves(text: str, terms: list[tuple[Any, Any, Any]]) -> No
         assert abs(mp.mpf(moment(text).digits(15).digits) - expected) < 1e-13
 
 
+@pytest.mark.parametrize(
+    ("text", "weight", "zeros"),
+    [
+        ("x^2*log(|sin(x)|)", lambda t: t**2 * mp.log(abs(mp.sin(t))), 1),
+        (
+            "(x - 1)^3*log(|cos(2*x + 1)|)",
+            lambda t: (t - 1) ** 3 * mp.log(abs(mp.cos(2 * t + 1))),
+            2,
+        ),
+    ],
+)
+def test_polynomials_times_logarithms_of_waves(text: str, weight: Any, zeros: int) -> None:
+    mean, variance = mp.mpf(1) / 3, mp.mpf(2)
+    with mp.workdps(20):
+        start = (mp.pi / 2 - 1) / 2 if zeros == 2 else mp.mpf(0)
+        ends = [start + k * mp.pi / zeros for k in range(-4 * zeros - 2, 4 * zeros + 3)]
+        expected = mp.quad(lambda t: weight(t) * mp.npdf(t, mean, mp.sqrt(variance)), ends)
+        assert abs(mp.mpf(moment(text, "1/3", 2).digits(15).digits) - expected) < 1e-13
+
+
 def test_the_logarithm_of_mish() -> None:
     with mp.workdps(20):
         expected = mp.quad(

@@ -46,6 +46,69 @@ def test_singular_at_a_point(text: str, f: Function, points: Sequence[Any]) -> N
         assert abs(mpmath.mpf(found.digits) - by_quadrature(f, points, mean)) < 1e-17
 
 
+@pytest.mark.parametrize(
+    ("text", "f"),
+    [
+        ("sin(x)/x", mpmath.sinc),
+        ("tanh(x)/x", lambda z: mpmath.tanh(z) / z if z else mpmath.mpf(1)),
+        ("sin(x)^2/abs(x)", lambda z: mpmath.sin(z) * mpmath.sinc(z) * mpmath.sign(z)),
+        ("relu(x)*erf(x)/x^2", lambda z: mpmath.erf(z) / z if z > 0 else mpmath.mpf(0)),
+    ],
+)
+def test_removable_poles(text: str, f: Function) -> None:
+    with mpmath.workdps(25):
+        mean = mpmath.mpf(1) / 3
+        expected = by_quadrature(f, [-2, 0, 2], mean)
+        assert abs(mpmath.mpf(moment(text, "1/3").digits(18).digits) - expected) < 1e-17
+
+
+@pytest.mark.parametrize("text", ["sin(x)/x^2", "atan(x)/x^3", "cos(x)/x"])
+def test_poles_that_are_left(text: str) -> None:
+    with pytest.raises(NoMoment, match="may be infinite or undefined"):
+        moment(text, "1/3")
+
+
+@pytest.mark.parametrize("text", ["atan(1/x)", "tanh(1/x)", "sin(1/x)", "x^2*erf(x)^3"])
+def test_bounded_odd_functions_have_mean_zero(text: str) -> None:
+    assert moment(text).exact == 0
+
+
+def silu_slope(z: Any) -> Any:
+    wave = mpmath.exp(-z)
+    return (1 + wave + z * wave) / (1 + wave) ** 2
+
+
+def gelu_slope(z: Any) -> Any:
+    return mpmath.ncdf(z) + z * mpmath.npdf(z)
+
+
+def gelu_tanh(z: Any) -> Any:
+    inner = mpmath.sqrt(2 / mpmath.pi) * (z + mpmath.mpf(44715) / 10**6 * z**3)
+    return z / (1 + mpmath.exp(-2 * inner))
+
+
+@pytest.mark.parametrize(
+    ("text", "f", "zero"),
+    [
+        ("log(|softplus(x)|)", lambda z: mpmath.log1p(mpmath.exp(z)), None),
+        ("log(|gelu_tanh(x)|)", gelu_tanh, 0),
+        ("log(|silu'(x)|)", silu_slope, -1.28),
+        ("log(|gelu'(x)|)", gelu_slope, -0.75),
+    ],
+)
+def test_logarithms_of_activations(text: str, f: Function, zero: float | None) -> None:
+    """That of a derivative vanishes at a point without a formula, written in two ways."""
+    with mpmath.workdps(25):
+        points = [-8, -2, 0, 2] + ([] if zero in (None, 0) else [mpmath.findroot(f, zero)])
+        expected = by_quadrature(lambda z: mpmath.log(abs(f(z))), points, 0)
+        assert abs(mpmath.mpf(moment(text).digits(18).digits) - expected) < 1e-17
+
+
+def test_a_zero_of_another_function_is_not_taken_for_the_same() -> None:
+    with pytest.raises(NoMoment, match="may be infinite or undefined"):
+        moment("1/silu'(x)")
+
+
 @pytest.mark.parametrize("power", ["-1/2", "-3/4", "1/3", "5/2"])
 def test_powers_by_kummer(power: str) -> None:
     with mpmath.workdps(25):

@@ -109,7 +109,7 @@ def test_products_of_two_inputs(text, slack):
     [
         ("linear(m, 4, var=1/4)", "numbers for m"),
         ("relu", "how many features"),
-        ("linear(9000, 9000, var=1)", "too large"),
+        ("linear(9000, 9000, var=1, law=uniform)", "too large"),
     ],
 )
 def test_refused(text, message):

@@ -83,3 +83,54 @@ def test_a_convolution_has_a_width():
     block = read_block("conv(8, 8, 3, var=1/72, padding=1, size=4)")
     judged = found(block, tolerance=0.25)["forward"]
     assert (str(judged.verdict), judged.claimed) == ("verified", pytest.approx(100 / 144))
+
+
+def test_what_a_norm_makes_the_same_always():
+    judged = found(read_block("linear(32, 32, var=1/32) >> rmsnorm"), tolerance=0.25)["forward"]
+    assert (str(judged.verdict), judged.low, judged.high) == ("verified", 1.0, 1.0)
+
+
+def test_positions_at_a_border_may_explain():
+    """The second convolution sees less at the border, where the first has less of variance."""
+    block = read_block(
+        "conv(8, 8, 3, var=1/72, padding=1, size=4) >> conv(8, 8, 3, var=1/72, size=4)"
+    )
+    judged = found(block, tolerance=0.05)["forward"]
+    assert judged.verdict == "undecided"
+    assert "means over positions: apart by" in judged.why
+
+
+@pytest.mark.parametrize(
+    ("text", "rho"),
+    [
+        ("conv(8, 8, 1, var=1/8, size=4) >> batchnorm(64) >> relu", "1/4"),
+        ("conv(8, 8, 1, var=1/8, size=4) >> instancenorm(16)", 0),
+        ("embedding(32, var=1) >> linear(32, 32, var=1/32)", None),
+    ],
+)
+def test_samples_of_images_and_what_needs_no_input(text, rho):
+    """Four images of 16 positions are 64 samples; positions of one image sum to 0."""
+    state = start("q0") if rho is None else start(1, rho)
+    judged = verdicts(read_block(text), state, seed=1, tolerance=0.2)
+    assert judged["forward"].verdict == "verified"
+    assert judged["product"].verdict == "verified"
+
+
+def test_what_cross_attention_reads_has_its_number_of_tokens():
+    """Uniform weights on 20 tokens have products of 1/20."""
+    cross = "crossattention(32, 20, value=1/32, out=1/32)"
+    block = read_block(f"linear(32, 32, var=1/32) >> targets(32, 3, var=1) >> {cross}")
+    judged = verdicts(block, start(1, 0), seed=1, tolerance=0.2)["forward"]
+    assert (str(judged.verdict), judged.claimed) == ("verified", 1 / 20)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("conv(8, 8, 1, var=1/8, size=4) >> batchnorm(60)", "60 samples of images with 16"),
+        ("linear(8, 8, var=1/8) >> batchnorm", "number of samples"),
+    ],
+)
+def test_samples_that_are_not_known(text, message):
+    with pytest.raises(BlockError, match=message):
+        verdicts(read_block(text), start(1, 0))

@@ -168,6 +168,26 @@ def test_an_index_with_the_name_of_a_random_variable_is_not_decided(text: str) -
     assert "rename one of them" in found.reason
 
 
+@pytest.mark.parametrize(
+    ("line", "text", "expected"),
+    [
+        (STANDARD, "P[z = 0] = 0", "verified"),
+        (STANDARD, "P[z = 0] = 1", "refuted"),
+        (STANDARD, "P[relu(z) = 0] = 1/2", "verified"),
+        (STANDARD, "E[z | z = 1] = 0", "undecided"),
+        ("b ~ Bernoulli(p)", "P[b = 1] = p", "verified"),
+        ("b ~ Bernoulli(p)", "P[b = 1] = 1 - p", "refuted"),
+        ("x ~ Poisson(2)", "P[x = 0] = 0", "undecided"),  # not so
+        ("x ~ truncated(0, 1, 40, 41)", "E[x] = 40.024968847", "verified"),  # by quadrature
+        ("x ~ truncated(0, 1, -41, -40)", "E[x] = 40.024968847", "refuted"),
+    ],
+)
+def test_probabilities_of_single_values_and_means_far_out(
+    line: str, text: str, expected: str
+) -> None:
+    assert str(judged(text, line).verdict) == expected
+
+
 def test_comments_and_several_declarations_in_a_line() -> None:
     text = """
     z ~ N(0, 1)        # the variance

@@ -169,6 +169,24 @@ def test_functions_by_their_names_in_many_countries(text: str, expected: str) ->
     assert verdict(text) == expected
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        r"(AB)^2 = A^2 B^2",
+        r"(WX)^3 + 1 = W^3 X^3 + 1",
+        r"(\mathbf{A}\mathbf{B})^{-1} = \mathbf{A}^{-1}\mathbf{B}^{-1}",
+        r"(A + B)^2 = A^2 + 2AB + B^2",
+    ],
+)
+def test_what_may_be_matrices_does_not_commute(text: str) -> None:
+    assert verdict(text) == "undecided"
+
+
+def test_small_numbers_are_shown_with_an_exponent() -> None:
+    (found,) = judged(r"e^{-1000} = 0.5")
+    assert found.value == "5.0759589e-435"
+
+
 def test_what_may_be_zero_below_is_told() -> None:
     (found,) = judged(r"\frac{x^2-1}{x-1} = x+1")
     assert str(found.verdict) == "verified"

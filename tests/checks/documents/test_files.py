@@ -43,6 +43,13 @@ def test_folders_are_walked(folder: Path) -> None:
     assert names(folder, exclude=["sub"]) == every[:4]
 
 
+def test_patterns_count_from_where_we_are(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder.parent)
+    found = find_files(["inside"], files=["inside/sub/*"], exclude=["inside/sub/old"])
+    assert found == [Path("inside/sub/d.ipynb")]
+    assert names(folder, exclude=[folder.parent.name, "inside"])[0] == "a.tex"
+
+
 def test_named_files_count_once_and_always(folder: Path) -> None:
     hidden = folder / ".hidden.md"
     assert find_files([hidden, hidden], exclude=["*"]) == [hidden]

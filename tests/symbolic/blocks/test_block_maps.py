@@ -224,3 +224,24 @@ def test_regimes(block, regime):
 def test_refusals(make, message):
     with pytest.raises(BlockError, match=message):
         make()
+
+
+@pytest.mark.parametrize(
+    ("text", "own", "shared"),
+    [
+        ("glu(linear(d, n, var=v), linear(d, n, var=v))", 2, 2 * r),
+        (
+            "glu(linear(d, n, var=v) >> relu, linear(d, n, var=v))",
+            1,  # kernels of order 0 and 1: Cho and Saul 2009, section 2
+            (pi - acos(r)) * r / (2 * pi) + (sqrt(1 - r**2) + (pi - acos(r)) * r) / (2 * pi),
+        ),
+    ],
+)
+def test_gradients_of_two_tokens_through_a_gate(text, own, shared):
+    """Each factor gets the gradient times the other: n v d v s times these, and G or h."""
+    h = Symbol("h", positive=True)
+    state = start(s, r)
+    found = read_block(text).backward(Gradient(second_moment=G, product=h), state)
+    assert simplify(found.second_moment - own * n * d * v**2 * s * G) == 0
+    apart = found.product / (n * d * v**2 * s * h) - shared
+    assert abs(apart.subs(r, 0.3).evalf()) < 1e-12

@@ -3,13 +3,15 @@
 import mpmath
 import numpy as np
 import pytest
+from scipy.integrate import quad
 from scipy.optimize import minimize_scalar
+from scipy.special import expit
 from sympy import Rational, Symbol, lambdify, simplify
 
 from varlaw.symbolic.blocks.block import start
 from varlaw.symbolic.blocks.reader import read_block
 from varlaw.symbolic.blocks.solve import COMPROMISES, bounded_from, least, losses, solve
-from varlaw.symbolic.blocks.state import BlockError
+from varlaw.symbolic.blocks.state import ONE, BlockError, Gradient
 from varlaw.symbolic.blocks.sweep import sweep
 from varlaw.symbolic.language import read
 
@@ -65,6 +67,30 @@ def test_a_root_is_proved():
 @pytest.mark.parametrize("side", ["forward", "backward"])
 def test_branches_scaled_by_the_depth_are_bounded_from_one_half_on(inner, side):
     assert bounded_from(read_block(SCALED.format(inner)), "a", side) == Rational(1, 2)
+
+
+INVENTED = "repeat(residual(rmsnorm >> swiglu(d, 2*d, var=1/d) >> rmsnorm, 1, L^(-a)), L)"
+
+
+@pytest.mark.parametrize("side", ["forward", "backward"])
+def test_a_block_of_two_norms_and_a_gated_unit(side):
+    """Bounded from a = 1/2 on; the gradient is the product of 1 + k/(L^(2a) + l), by SciPy."""
+    block = read_block(INVENTED)
+    assert bounded_from(block, "a", side) == Rational(1, 2)
+    if side == "forward":
+        return
+    own, slope = (
+        quad(lambda z, f=f: f(z) ** 2 * np.exp(-(z**2) / 2) / np.sqrt(2 * np.pi), -12, 12)[0]
+        for f in (
+            lambda z: z * expit(z),
+            lambda z: expit(z) * (1 + z * (1 - expit(z))),
+        )
+    )
+    expected = np.prod([1 + (1 + slope / own) / (6**0.8 + layer) for layer in range(6)])
+    found = block.backward(Gradient(second_moment=ONE), start(1)).second_moment
+    at = {Symbol("a", positive=True): Rational(2, 5), Symbol("L", positive=True): 6}
+    found = found.subs(at)
+    assert float(found.evalf()) == pytest.approx(expected, rel=1e-8)
 
 
 def test_no_exponent_helps_a_layer_that_grows_by_itself():

@@ -130,7 +130,7 @@ def test_a_layer_of_many_has_closed_forms(layer):
     ("text", "message"),
     [
         ("repeat(linear(d, d, var=1/d), l)", "the name l"),
-        (f"glu({WIDE}, {WIDE})", "through a gate"),
+        (f"moe({WIDE} >> linear(n, d, var=1/n), 4)", "through experts"),
         ("repeat(linear(d, 2d, var=1/d), 2)", "features go into"),
     ],
 )

@@ -44,6 +44,13 @@ def test_experts_that_are_run():
     assert abs(one.estimate - 0.5) > ERRORS * one.error + 0.02 * one.claimed
 
 
+def test_a_width_may_be_a_name():
+    """A norm makes logits of variance 1, whatever the width."""
+    layer = "rmsnorm >> moe(linear(d, d, var=1/d), 8, 2, router=1/d)"
+    found = read_block(layer).forward(start()).second_moment
+    assert float(found) == pytest.approx(squared_gates(1, 8, 2), rel=1e-7)
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

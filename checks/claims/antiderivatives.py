@@ -1,0 +1,43 @@
+"""Integrals over a range of sums of powers, exponentials and logarithms, in closed form."""
+
+from sympy import Add, Expr, Integer, Symbol, exp, log
+
+
+def integral_over(f: Expr, x: Symbol, low: Expr, high: Expr) -> Expr | None:
+    """The integral of terms c x^p, c e^(a x + b), c log(x) and c log(x)^2; None for others.
+
+    Powers that are no polynomials, and logarithms, need low >= 0, and p > -1; 1/x needs low > 0.
+    """
+    total: Expr = Integer(0)
+    for term in Add.make_args(f.expand()):
+        factor, inner = term.as_independent(x, as_Add=False)
+        found = _antiderivative(inner, x, low)
+        if found is None:
+            return None
+        total += factor * (found.subs(x, high) - _at(found, x, low))
+    return total
+
+
+def _antiderivative(g: Expr, x: Symbol, low: Expr) -> Expr | None:
+    base, power = g.as_base_exp()
+    if g == 1:
+        return x
+    if isinstance(g, exp):
+        slope = g.args[0].diff(x)
+        return None if slope.has(x) or slope == 0 else g / slope
+    if base == x and not power.has(x):
+        polynomial = power.is_Integer and power.is_nonnegative
+        if polynomial or (low.is_nonnegative and (power + 1).is_positive):
+            return x ** (power + 1) / (power + 1)
+    if g == 1 / x and low.is_positive:
+        return log(x)
+    if base == log(x) and low.is_nonnegative and power in (1, 2):
+        whole = x * log(x) - x
+        return whole if power == 1 else x * log(x) ** 2 - 2 * whole
+    return None
+
+
+def _at(found: Expr, x: Symbol, low: Expr) -> Expr:
+    """The antiderivative at the lower end; those of x^p and log(x) tend to 0 at 0."""
+    singular = low == 0 and not found.has(exp)
+    return Integer(0) if singular else found.subs(x, low)

@@ -1,0 +1,60 @@
+"""Claims about names that are declared: between bounds, or for all values of them."""
+
+import pytest
+
+from varlaw.checks.claims.decide import judge_chain
+from varlaw.checks.claims.language import read_statements
+
+
+def verdict(declared: str, text: str) -> str:
+    (claim,) = read_statements(f"{declared}\nclaim {text}").claims
+    return str(judge_chain(claim.chains[0], claim.context)[-1].verdict)
+
+
+@pytest.mark.parametrize(
+    ("declared", "text", "expected"),
+    [
+        ("0 < p < 1", "p^2 < p", "verified"),
+        ("0 < p < 1", "p^2 > p", "refuted"),
+        ("p >= 0; p <= 1", "p^2 <= p", "verified"),
+        ("p >= 0; p <= 1", "p^2 < p", "undecided"),  # not so at its ends
+        ("0 < p < 1", "p (1 - p) <= 1/4", "verified"),
+        ("0 < p < 1", "p (1 - p) > 1/4", "refuted"),
+        ("|r| < 1", "r^2 < 1", "verified"),
+        ("|r| < 1", "r > 0", "refuted"),
+        ("|r| < 1", "sum_{k=0}^oo r^k = 1/(1 - r)", "verified"),
+        ("|r| < 1", "sum_{k=0}^oo r^k = 1/(1 + r)", "refuted"),
+        ("x > 1", "x^2 > x", "verified"),
+        ("x > 0", "x^2 > x", "refuted"),
+        ("x >= 1", "x^2 >= x", "verified"),
+        ("x >= 1", "x^2 > x", "undecided"),
+        ("x < 0", "abs(x) = -x", "verified"),
+        ("x < 0", "sqrt(x^2) = x", "refuted"),
+        ("-1 < x < 1", "1/(1 - x^2) >= 1", "verified"),
+        ("n >= 1", "sum_{k=1}^n k = n (n + 1)/2", "verified"),
+        ("0 < p < 1", "floor(p) + p = p", "undecided"),
+        ("x > 2; x < 1", "x^2 > 0", "undecided"),  # there is none
+    ],
+)
+def test_bounds_hold(declared: str, text: str, expected: str) -> None:
+    assert verdict(declared, text) == expected
+
+
+@pytest.mark.parametrize(
+    ("declared", "text", "expected"),
+    [
+        ("x real", "sqrt(x^2) = x", "refuted"),
+        ("x real", "relu(x) = x", "refuted"),
+        ("x real", "x^2 >= x", "refuted"),
+        ("x positive", "x^2 >= x", "refuted"),
+        ("x real", "x^2 = 1", "refuted"),
+        ("n > 0", "2^n >= n + 1", "undecided"),  # so for whole numbers
+        ("z ~ N(mu, v)", "Var[2 z] = 2 Var[z]", "refuted"),
+        ("z ~ N(mu, v)", "E[abs(z)] = abs(E[z])", "refuted"),
+        ("n > 0", "n > m", "undecided"),  # nobody says what m is
+    ],
+)
+def test_what_is_claimed_of_declared_names_is_no_condition(
+    declared: str, text: str, expected: str
+) -> None:
+    assert verdict(declared, text) == expected
