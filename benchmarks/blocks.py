@@ -1,7 +1,8 @@
-"""Blocks in depth: a symbolic GPT-style stack solved, and sweeps over settings.
+"""Blocks in depth: symbolic GPT-style stacks solved, whole models, and sweeps over settings.
 
-`python benchmarks/blocks.py` prints the CPU seconds, that of the stack with the start of Python,
-and those of 10,000 settings, at the first and at a second call.
+`python benchmarks/blocks.py` prints the CPU seconds: those of stacks, models and solutions with the
+start of Python, as `varlaw explore` takes them, and those of 10,000 settings, at the first and at
+a second call.
 """
 
 import resource
@@ -11,17 +12,41 @@ import time
 
 import numpy as np
 
-LAYER = (
-    "prenorm(attention(d, T, value=1/d, out=1/d)) >> "
-    "prenorm(linear(d, 4*d, var=1/d) >> {f} >> linear(4*d, d, var=1/(4*d)))"
+PLAIN = (
+    "repeat(prenorm(attention(d, T, value=1/d, out=1/d)) >> "
+    "prenorm(linear(d, 4*d, var=1/d) >> {f} >> linear(4*d, d, var=1/(4*d))), 96)"
 )
-SOLVE = """
-from varlaw.symbolic.blocks.block import start
-from varlaw.symbolic.blocks.reader import read_block
-from varlaw.symbolic.blocks.state import ONE, Gradient
-stack, state = read_block("repeat({layer}, 96)"), start("q0", "r0")
-stack.forward(state), stack.backward(Gradient(second_moment=ONE), state)
-"""
+CAUSAL = (
+    "embedding(d, var=1) >> repeat("
+    "prenorm(attention(d, T, heads=h, query=1/d, key=1/d, value=1/d, out=w/d, causal=1)) >> "
+    "prenorm(linear(d, 4*d, var=1/d) >> gelu >> linear(4*d, d, var=w/d)), 96)"
+    " >> layernorm >> linear(d, n, var=1/d)"
+)
+NUMBERS = ["--set", "d=768", "--set", "T=64", "--set", "h=12", "--set", "n=50257"]
+EXPLORED = [
+    [PLAIN.format(f="relu"), "--correlation", "0"],
+    [PLAIN.format(f="gelu"), "--correlation", "0"],
+    [CAUSAL],
+    [CAUSAL, "--solve", "w"],
+    [CAUSAL, *NUMBERS, "--set", "w=1/192"],
+    ["linear(8, 8, var=v, bias=1/10) >> tanh", "--second-moment", "1", "--solve", "v"],
+    *(
+        [model]
+        for model in (
+            "gpt2(small)",
+            "gpt2(xl)",
+            "bert(base)",
+            "bert(large)",
+            "llama(7b)",
+            "llama(8b)",
+            "t5(small)",
+            "t5(11b)",
+            "t5v11(small)",
+        )
+    ),
+    *([model, "--correlation", "0"] for model in ("vit(base)", "vit(huge)", "resnet(50)")),
+    ["gpt2(small)", "--layers"],
+]
 SETTINGS = 10_000
 SWEPT = [
     "repeat(prenorm(linear(d, 4*d, var=v/d) >> relu >> linear(4*d, d, var=w/(4*d))), 96)",
@@ -31,11 +56,11 @@ SWEPT = [
 ]
 
 
-def solved(f: str) -> float:
-    """The CPU seconds of a fresh Python that solves 96 layers forward and backward."""
+def explored(arguments: list[str]) -> float:
+    """The CPU seconds of `varlaw explore`; a solution that is not found is told, not raised."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    code = SOLVE.replace("{layer}", LAYER.format(f=f))
-    subprocess.run([sys.executable, "-c", code], check=True)
+    command = [sys.executable, "-m", "varlaw", "explore", *arguments]
+    subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
 
@@ -61,8 +86,8 @@ def swept(text: str) -> tuple[float, float]:
 
 
 def main() -> None:
-    for f in ("relu", "gelu"):
-        print(f"96 layers with {f}, symbolic, from the start: {solved(f):.2f} s")
+    for arguments in EXPLORED:
+        print(f"{explored(arguments):6.2f} s  explore {' '.join(arguments)}", flush=True)
     for text in SWEPT:
         first, again = swept(text)
         print(f"{SETTINGS} settings: {first:.3f} s, again {again:.3f} s  {text}")

@@ -7,7 +7,7 @@ from functools import lru_cache
 from math import prod
 from typing import Any, ClassVar, Self
 
-from sympy import Add, Dummy, Expr, Function, Integer, Mul, NumberSymbol, Pow
+from sympy import Add, Dummy, Expr, Float, Function, Integer, Mul, NumberSymbol, Pow
 
 from varlaw.symbolic.quotients import reduced
 
@@ -161,7 +161,7 @@ def _outer(e: Expr, apart: dict[Expr, Dummy], known: dict[Expr, Expr]) -> Expr:
 
 def _outside(e: Expr, apart: dict[Expr, Dummy], known: dict[Expr, Expr]) -> Expr:
     root = isinstance(e, Pow) and not e.exp.is_Integer and e.is_number
-    if root or isinstance(e, (NumberSymbol, Function)):
+    if root or isinstance(e, (Float, NumberSymbol, Function)):
         return apart.setdefault(e, _stand_in(e))
     if not isinstance(e, (Add, Mul, Pow)):
         return e

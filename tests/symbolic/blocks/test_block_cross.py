@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from varlaw.checks.blocks.measuring import _weights as weights_of
+from varlaw.checks.blocks.measuring import weights_drawn as weights_of
 from varlaw.symbolic.blocks.attention import Attention
 from varlaw.symbolic.blocks.block import start
 from varlaw.symbolic.blocks.layerwise import layers, tokens_of
@@ -88,7 +88,9 @@ def test_parameters_are_as_many_as_published(model, millions):
     )
     tied = model.parts[-1].scale != 1
     rows = 0 if tied else 32128 * model.parts[0].width
-    assert float(weights_of(model) - squares + rows) / 1e6 == pytest.approx(millions, rel=2e-3)
+    assert float(weights_of(model, None) - squares + rows) / 1e6 == pytest.approx(
+        millions, rel=2e-3
+    )
 
 
 def test_heads_of_t5():
