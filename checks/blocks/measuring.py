@@ -252,7 +252,7 @@ def _places(block: Conv) -> tuple[int, ...]:
     return (whole(block.size),) * whole(block.dims)
 
 
-def weights_drawn(block: Block, inputs: int | None) -> int:
+def weights_drawn(block: Block, inputs: int | None = None) -> int:
     """In random numbers, the time that a network takes on so many inputs; None: drawn whole."""
     if isinstance(block, Repeat):
         return whole(block.depth) * weights_drawn(block.block, inputs)

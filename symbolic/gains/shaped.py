@@ -151,7 +151,9 @@ def _smooth(gains: Gains, way: str, target: Expr, depth: int, digits: int) -> tu
             continue
         found.append((box.value(size), Shape(conditions, _parameters(box, shift, size))))
     if not found:
-        raise NoShape("no shape was found: so few layers of this activation may not reach the target")
+        raise NoShape(
+            "no shape was found: so few layers of this activation may not reach the target"
+        )
     return tuple(shape for _, shape in sorted(found, key=lambda pair: -float(pair[0])))
 
 
