@@ -42,13 +42,15 @@ def raised(base: Expr, exponent: Expr) -> Expr:
 
 def _joined(parts: list[Expr]) -> Expr:
     """The product of powers of the factors of another product, in SymPy's order."""
-    if any(part.is_Mul for part in parts):
+    bases = {part.as_base_exp()[0] for part in parts}
+    if len(bases) < len(parts) or any(part.is_Mul for part in parts):
         return Mul(*parts)
     scale = Mul(*(part for part in parts if part.is_Number))
     others = [part for part in parts if not part.is_Number]
     others.sort(key=cmp_to_key(_order))
     factors = others if scale == 1 else [scale, *others]
-    return Mul(*factors, evaluate=False) if len(factors) > 1 else factors[0]
+    plain = len(factors) < 2 or (len(others) == 1 and others[0].is_Add)  # 2 (a + b) is 2 a + 2 b
+    return Mul(*factors, evaluate=plain)
 
 
 def _order(one: Expr, other: Expr) -> int:

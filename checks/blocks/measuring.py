@@ -10,7 +10,7 @@ import numpy as np
 from sympy import Expr
 
 from varlaw.checks.blocks.running import Batch, children, number, parts, run, whole
-from varlaw.checks.blocks.seen import Seen, cost
+from varlaw.checks.blocks.seen import OVERHEAD, Seen, cost
 from varlaw.symbolic.blocks.attention import Attention
 from varlaw.symbolic.blocks.block import Block, Sequential
 from varlaw.symbolic.blocks.convolution import Conv, ConvTransposed
@@ -41,15 +41,20 @@ class Measured:
     replicates: int
 
     def __str__(self) -> str:
-        apart = self.estimate / self.claimed - 1 if self.claimed else math.nan
         return (
             f"{self.estimate:.6g} +- {self.error:.2g} (standard error, {self.replicates} networks),"
-            f" {apart:+.2%} from {self.claimed:.6g}"
+            f" {distance(self.estimate, self.claimed)}"
         )
 
     def record(self) -> dict[str, Any]:
         """The values as a record."""
         return {**vars(self)}
+
+
+def distance(estimate: float, claimed: float) -> str:
+    """How far an estimate is from what was claimed, relative to it unless that is 0."""
+    apart = f"{estimate / claimed - 1:+.2%}" if claimed else f"{estimate:+.2g}"
+    return f"{apart} from {claimed:.6g}"
 
 
 def measure(
@@ -106,7 +111,7 @@ class Simulation:
         weights = weights_drawn(block, rows if law == "normal" else None)
         if weights > LARGEST:
             raise BlockError(f"a simulation of {weights} weights is too large; at most {LARGEST}")
-        return cls(block, state, law, claimed, regimes, weights + 1)
+        return cls(block, state, law, claimed, regimes, weights + OVERHEAD)
 
     def run(self, streams: Sequence[np.random.SeedSequence]) -> dict[str, Batch]:
         """The statistics of a network for each stream, a vector for each claim."""
@@ -217,23 +222,28 @@ def _sizes(block: Block) -> tuple[int, int, tuple[int, ...]]:
 
 def _samples(every: list[Block], places: tuple[int, ...]) -> Iterator[int]:
     """The samples of batch norms; images, each of which is as many samples as it has positions."""
-    left = float(math.prod(places))
+    before: Block | None = None
     for part in every:
-        if isinstance(part, Conv | AveragePool | MaxPool):
-            transposed = isinstance(part, ConvTransposed)
-            side = part.window.length if transposed else part.window.outputs
-            left = number(side) ** whole(part.dims)
-        elif isinstance(part, GlobalAveragePool):
-            left = 1
-        elif type(part) is BatchNorm and part.samples is not None:
-            images = number(part.samples) / left
-            if not images.is_integer():
-                raise BlockError(f"{part.samples} samples of images with {left:.0f} positions")
-            yield int(images)
-        elif type(part) is BatchNorm and not places:
+        if isinstance(part, Conv | AveragePool | MaxPool | GlobalAveragePool):
+            before = part
+        if type(part) is not BatchNorm:
+            continue
+        if part.samples is None and not places:
             raise BlockError("a simulation needs the number of samples of a batch norm")
-        elif type(part) is BatchNorm:
-            yield INPUTS
+        left = 1 if part.samples is None else _left(before, places)
+        images = INPUTS if part.samples is None else number(part.samples) / left
+        if images != int(images):
+            raise BlockError(f"{part.samples} samples of images with {left:.0f} positions")
+        yield int(images)
+
+
+def _left(before: Block | None, places: tuple[int, ...]) -> float:
+    """The positions of an image behind a layer, those at the start if there is none."""
+    if not isinstance(before, Conv | AveragePool | MaxPool):
+        return math.prod(places) if before is None else 1
+    transposed, window = isinstance(before, ConvTransposed), before.window
+    side = window.length if transposed else window.outputs
+    return number(side) ** whole(before.dims)
 
 
 def _places(block: Conv) -> tuple[int, ...]:

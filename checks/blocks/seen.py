@@ -11,7 +11,7 @@ from sympy import Expr
 
 from varlaw.checks.blocks.running import Batch, Draw, number
 
-OVERHEAD = 10_000  # random numbers that take the time of finding the directions of new inputs
+OVERHEAD = 10_000  # random numbers that take the time of a network, or of the directions of inputs
 NOTHING = 1e-12  # of an input that is a combination of those seen before
 
 

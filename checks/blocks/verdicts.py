@@ -9,7 +9,7 @@ import numpy as np
 from sympy import Expr
 
 from varlaw.checks.asymptotic import START, AsymptoticSequence, mixture
-from varlaw.checks.blocks.measuring import Simulation
+from varlaw.checks.blocks.measuring import Simulation, distance
 from varlaw.checks.blocks.running import children, number, parts, whole
 from varlaw.checks.intervals import Interval, NoInterval
 from varlaw.checks.statistics import Verdict, place, share
@@ -52,13 +52,12 @@ class Judged:
     why: str = ""
 
     def __str__(self) -> str:
-        apart = self.estimate / self.claimed - 1 if self.claimed else math.nan
         end = f" ({self.why})" if self.why else ""
         known = math.isfinite(self.high)
         within = f"in [{self.low:.6g}, {self.high:.6g}]" if known else f"+- {self.error:.2g}"
         return (
             f"{self.verdict}: {self.estimate:.6g} {within} of {self.replicates} networks,"
-            f" {apart:+.2%} from {self.claimed:.6g}{end}"
+            f" {distance(self.estimate, self.claimed)}{end}"
         )
 
     def record(self) -> dict[str, Any]:

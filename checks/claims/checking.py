@@ -35,6 +35,7 @@ LOG_BASES = {"e": None, "2": 2, "10": 10}
 SHOWN = 500  # characters of a line
 LINE = re.compile(r"[^\r\n]*")
 AT_LEAST = 0.1  # of a document's time, for reading formulas and for judging them
+COMMENT = re.compile(r"(?<!\\)%")
 BEHIND = 20  # characters after a formula, for a unit
 CONDITION = re.compile(r"\b(?:when|whenever|if|because|since|for|unless|case) *\Z", re.IGNORECASE)
 
@@ -160,6 +161,8 @@ class Reader:
             return
         condition = CONDITION.search(self.document.text[max(span.start - 12, 0) : span.start])
         after = self.document.text[span.end : span.end + BEHIND]
+        if self.document.path.lower().endswith(".tex"):
+            after = COMMENT.split(after)[0]
         for chain in reading.chains:
             unit = dropped(span.text, chain.sides[-1].end, after)
             read = Placed(chain, self.context, span.text, stretch, unit, condition is not None)

@@ -11,6 +11,7 @@ from varlaw.checks.claims import identities
 from varlaw.checks.claims.algebra import Algebra, symbol
 from varlaw.checks.claims.between import Between
 from varlaw.checks.claims.compare import Finding, against_literal, number
+from varlaw.checks.claims.convexity import by_convexity
 from varlaw.checks.claims.definitions import free_names
 from varlaw.checks.claims.functions import CONSTANTS, NoValue
 from varlaw.checks.claims.induction import by_induction
@@ -59,7 +60,7 @@ def decided(left: Node, sign: str, right: Node, scope: Scope, asked: Asked) -> F
     if sign == "~=" or sign == "!=":
         return None
     endless = any(_endless(node) for side in (left, right) for node in side.walk())
-    near = names - set(asked.ranges) if endless else ()
+    near = names - set(asked.ranges) if endless and not asked.sure else ()
     seen = identities.sampled(left, right, positive, scope, (), near, asked.ranges)
     if not seen.clear:
         raise NoValue("the sides have no values at random points")
@@ -82,6 +83,10 @@ def decided(left: Node, sign: str, right: Node, scope: Scope, asked: Asked) -> F
         return Finding(Verdict.UNDECIDED, "", told)
     if why and seen.branch is not None:
         told = f"{why}, {about}; not so at {identities.shown(seen.branch)}: say which are positive"
+        return Finding(Verdict.UNDECIDED, "", told)
+    ends = endless and not all(between.open for between in asked.ranges.values())
+    if why and asked.sure and (ends or seen.clear < identities.POINTS):
+        told = f"{why}, {about}; not for all that are declared: give bounds, such as x > 0"
         return Finding(Verdict.UNDECIDED, "", told)
     if why:
         return Finding(Verdict.VERIFIED, "", f"{why}, {about}", "normal form or certificate")
@@ -116,6 +121,8 @@ def _proof(
     larger, smaller = (a, b) if sign in (">", ">=") else (b, a)
     strict = sign in ("<", ">")
     why = identities.not_negative(larger - smaller, strict)
+    if not why and not strict and not algebra.hidden:
+        why = by_convexity(larger - smaller)
     if not why and larger.is_nonnegative and smaller.is_nonnegative:
         why = identities.not_negative(larger**2 - smaller**2, strict)
         return f"{why}, for the squares of the sides" if why else ""

@@ -210,7 +210,8 @@ def path_of_branch(case: Case) -> Trial:
     (total,) = rhs.atoms(IndexSum)
     (branch,) = (f for f in total.summand.args if isinstance(f, Entry))
     (k,) = total.bound
-    kept = at_branches(case, total.summand.coeff(branch), **{k.name: 1})
+    weight = rhs.coeff(total) * total.summand.coeff(branch)
+    kept = at_branches(case, weight, **{k.name: 1})
     unit = 1 / float(THREE[1])
 
     def draw(rng: Generator, replicates: int) -> Draws:

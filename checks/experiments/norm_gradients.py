@@ -72,8 +72,14 @@ def times(w: Draws, x: Draws) -> Draws:
 
 
 def ratio(measured: Draws, derived: Draws) -> Draws:
-    """The factor between two vectors that should be equal, by least squares."""
-    return np.asarray(np.sum(measured * derived, axis=0) / np.sum(derived**2, axis=0))
+    """The factor between two vectors that should be equal, and what it leaves of them.
+
+    By least squares alone nothing would be seen of a difference at right angles to them.
+    """
+    size = np.sum(derived**2, axis=0)
+    factor = np.sum(measured * derived, axis=0) / size
+    left = np.sum((measured - factor * derived) ** 2, axis=0) / size
+    return np.asarray(factor + np.sqrt(left))
 
 
 def numbers(case: Case, count: int) -> int:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from sympy import Expr, Float, Integer
 
-from varlaw.symbolic.blocks.block import Block, Sequential, quantity, size
+from varlaw.symbolic.blocks.block import Block, quantity, size
 from varlaw.symbolic.blocks.state import ONE, Approximation, BlockError, Gradient, State, tidy
 from varlaw.symbolic.blocks.walk import Site, inside, place, scaled
 from varlaw.symbolic.language import Text
@@ -22,7 +22,8 @@ class Experts(Block):
     the softmax over the chosen ones as in Jiang et al. 2024, "Mixtral", section 2.1). The gate is
     1 for k = 1, and gates tend to 1/k for a router of variance 0; else, where E, k and the variance
     of logits are numbers, the value is that of iid Gaussian logits (`squared_gates`), which they
-    are in the wide limit, and gradients, which go through the gates too, are not covered.
+    are in the wide limit. Then gradients go through the gates, too: with g the gradient of y,
+    sum_i (g.F_i) dg_i/dx adds width R E[F^2] E[g^2] E[sum_ij (g_i (delta_ij - g_j))^2].
     """
 
     branch: Block
@@ -48,6 +49,12 @@ class Experts(Block):
         """E[sum_i g_i^2]. Raises BlockError where it is not covered."""
         if self.even is not None:
             return self.even
+        from varlaw.symbolic.blocks.gates import squared_gates  # NumPy loads with it
+
+        return Float(squared_gates(*self._numbers(state)), DIGITS)
+
+    def _numbers(self, state: State) -> tuple[float, int, int]:
+        """The variance of logits, E and k. Raises BlockError where they are not known."""
         width = self.width(state.width)
         variance = None if width is None else tidy(width * self.router * state.second_moment)
         counts = all(isinstance(n, Integer) for n in (self.experts, self.top))
@@ -58,9 +65,7 @@ class Experts(Block):
             )
         if float(variance) > LARGEST:
             raise BlockError(f"gates are covered for logits of a variance up to {LARGEST}")
-        from varlaw.symbolic.blocks.gates import squared_gates  # NumPy loads with it
-
-        return Float(squared_gates(float(variance), int(self.experts), int(self.top)), DIGITS)
+        return float(variance), int(self.experts), int(self.top)
 
     def forward(self, state: State) -> State:
         out = self.branch.forward(state.become(mixed=False, symmetric=False))
@@ -82,19 +87,36 @@ class Experts(Block):
         if gradient.product != 0:
             raise BlockError("the correlation of gradients is not followed through experts")
         inner = state.become(mixed=False, symmetric=False)
-        return self.branch.backward(scaled(gradient, self._passed()), inner)
+        passed = self.branch.backward(scaled(gradient, self.kept(state)), inner)
+        if self.even is not None:
+            return passed
+        from varlaw.symbolic.blocks.gates import gate_slopes  # NumPy loads with it
 
-    def _passed(self) -> Expr:
-        """What gradients are multiplied by."""
-        if self.even is None:
-            raise BlockError("gradients through the gates of several experts are not covered")
-        return self.even
+        out = self.branch.forward(inner)
+        if out.width is None:
+            raise BlockError("gradients through gates need the width of an expert's output")
+        slopes = Float(gate_slopes(*self._numbers(state)), DIGITS)
+        gates = out.width * self.router * out.second_moment * gradient.second_moment * slopes
+        return passed.become(
+            Approximation.WIDE,
+            *out.resting("second_moment"),
+            *state.resting("second_moment"),
+            second_moment=tidy(passed.second_moment + gates),
+        )
 
     def width(self, known: Expr | None) -> Expr | None:
         """How many features come in, if it is not known from what stands before."""
-        parts = self.branch.parts if isinstance(self.branch, Sequential) else (self.branch,)
-        own = (getattr(parts[0], name, None) for name in ("fan_in", "width"))
-        return known or next((n for n in own if isinstance(n, Expr)), None)
+        return known or _features(self.branch)
+
+
+def _features(block: Block) -> Expr | None:
+    """How many features the first layer that says so takes in."""
+    for name in ("fan_in", "width"):
+        if isinstance(size := getattr(block, name, None), Expr):
+            return size
+    values = [v if isinstance(v, tuple) else (v,) for v in vars(block).values()]
+    inner = (part for several in values for part in several if isinstance(part, Block))
+    return next((size for part in inner if (size := _features(part)) is not None), None)
 
 
 @inside.register
@@ -103,5 +125,5 @@ def _(block: Experts, site: Site) -> list[Site]:
     if site.gradient is not None and site.gradient.product != 0:
         raise BlockError("the correlation of gradients is not followed through experts")
     state = site.state.become(mixed=False, symmetric=False)
-    gradient = site.gradient and scaled(site.gradient, block._passed() / block.experts)
+    gradient = site.gradient and scaled(site.gradient, block.kept(state) / block.experts)
     return [Site(place("", block.branch), block.branch, state, gradient)]

@@ -144,7 +144,8 @@ class Brackets(Scanner):
             return self.close(bracket, "at", "AT_CLOSE")
         if side == "right" and bracket.text == "." and self.top.sign == "cases":
             return self.close(piece, "cases", "CASES_CLOSE")
-        bracket = bracket._replace(text=UNICODE.get(bracket.text, bracket.text))
+        start = piece.start if side == "left" else bracket.start
+        bracket = bracket._replace(text=UNICODE.get(bracket.text, bracket.text), start=start)
         if bracket.text in OPENERS and side == "left":
             return self.open_bracket(bracket)
         if bracket.text in CLOSING and side == "right":

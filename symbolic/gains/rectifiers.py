@@ -67,8 +67,10 @@ def _of_depth(slope: Expr, depth: int) -> arb:
     """C_f(0) behind so many layers of leaky ReLU."""
     a = ball(slope)
     part, c = (1 - a) ** 2 / (1 + a**2), arb(0)
-    for _ in range(depth):
-        c += part * ((1 - c**2).sqrt() - c * c.acos()) / arb.pi()
+    for _ in range(depth):  # in mean-value form, since the slope of a layer is below 1
+        middle = c.mid()
+        layer = middle + part * ((1 - middle**2).sqrt() - middle * middle.acos()) / arb.pi()
+        c = layer + (1 - part * c.acos() / arb.pi()) * (c - middle)
     return c
 
 

@@ -9,12 +9,20 @@ with `most` and `least` of the kind exp(c + k log t + b t + a t^2), and polynomi
 """
 
 from dataclasses import replace
-from functools import reduce
+from functools import partial, reduce
 from math import inf, log, sqrt
 
 from flint import arb
 
 from varlaw.symbolic.gaussian.balls import NoEnclosure, ball
+from varlaw.symbolic.gaussian.envelopes import (
+    curve_over,
+    envelope,
+    exponent_of,
+    exponential,
+    larger,
+    size_of,
+)
 from varlaw.symbolic.gaussian.known import Known, either, smaller
 from varlaw.symbolic.gaussian.operations import Step
 from varlaw.symbolic.gaussian.programs import Program
@@ -103,33 +111,9 @@ class Growth:
                     continue
             if rest > 0:
                 found = Rate(arb(rest.lower()).log(), arb(power))
-                least = found if least is None else self._larger(least, found)
+                least = found if least is None else larger(self.start, least, found)
                 sign = sign or (1 if p[power] > 0 else -1)
-        return Known(self._size(p), least, sign, p, p)
-
-    def _size(self, p: Polynomial) -> Rate:
-        """A bound on the sizes of a polynomial."""
-        degree = len(p) - 1
-        while degree and p[degree].is_zero():
-            degree -= 1
-        total = sum((abs(c) * self.start ** (n - degree) for n, c in enumerate(p)), ZERO)
-        upper = arb(total.upper())
-        return Rate(upper.log() if upper > 0 else arb(-(10**9)), arb(degree))
-
-    def _exponent(self, p: Polynomial | None, upwards: bool) -> Rate | None:
-        """exp of a polynomial bound, brought to degree two from the safe side."""
-        if p is None:
-            return None
-        terms = list(p)
-        while len(terms) > 3:
-            lead = terms.pop()
-            if lead.is_zero():
-                continue
-            if not (lead < 0 if upwards else lead > 0):
-                return None
-            terms[-1] += lead * self.start  # c t^n <= c start t^(n-1) for c < 0
-        terms += [ZERO] * (3 - len(terms))
-        return Rate(terms[0], ZERO, terms[1], terms[2])
+        return Known(size_of(self.start, p), least, sign, p, p)
 
     def _step(self, step: Step) -> Known:
         u = self.registers[step.left]
@@ -151,7 +135,11 @@ class Growth:
                 big, small = (u.most, u.least) if n > 0 else (u.least, u.most)
                 return Known(big and big**n, small and small**n, 1)
             case "exp":
-                return Known(self._exponent(u.top, True), self._exponent(u.bottom, False), 1)
+                return Known(
+                    exponential(self.start, u.top, True),
+                    exponential(self.start, u.bottom, False),
+                    1,
+                )
             case "log":
                 found = self._log(u)
                 pair = self.program.shifted_exponential(step.left)
@@ -163,7 +151,7 @@ class Growth:
                 return replace(found, least=other.least, sign=other.sign)
             case "either" | "min" | "max":
                 v = self.registers[step.right]
-                most = self._envelope(u.most, v.most)
+                most = envelope(self.start, u.most, v.most)
                 if step.operation == "max":
                     return -smaller(-u, -v, most)
                 return (smaller if step.operation == "min" else either)(u, v, most)
@@ -180,12 +168,12 @@ class Growth:
         bottom = added(u.bottom, v.bottom)
         if sign:
             leasts = [rate for rate in (u.least, v.least) if rate is not None]
-            least = reduce(self._larger, leasts) if leasts else None
+            least = reduce(partial(larger, self.start), leasts) if leasts else None
         else:
             least, sign = self._difference(u, v)
             if least is None:
                 least, sign = self._difference(v, u)
-        return Known(self._envelope(u.most, v.most), least, sign, top, bottom)
+        return Known(envelope(self.start, u.most, v.most), least, sign, top, bottom)
 
     def _difference(self, big: Known, small: Known) -> tuple[Rate | None, int]:
         """A lower bound on |big + small|, and the sign, where `big` dominates."""
@@ -196,22 +184,6 @@ class Growth:
         if not (ratio.falls_from(self.start) and share > 0):
             return None, 0
         return replace(big.least, c=big.least.c + share.log()), big.sign
-
-    def _envelope(self, p: Rate | None, q: Rate | None) -> Rate | None:
-        """A bound on the sum of two bounds."""
-        if p is None or q is None:
-            return None
-        for big, small in ((p, q), (q, p)):
-            ratio = small * big**-ONE
-            if ratio.falls_from(self.start):
-                return replace(big, c=big.c + (1 + ratio.log_at(self.start).exp()).log())
-        k, b, a = p.k.max(q.k), p.b.max(q.b), p.a.max(q.a)
-        shares = [replace(r, k=r.k - k, b=r.b - b, a=r.a - a).log_at(self.start) for r in (p, q)]
-        return Rate((shares[0].exp() + shares[1].exp()).log(), k, b, a)
-
-    def _larger(self, p: Rate, q: Rate) -> Rate:
-        """The one that is larger at the start."""
-        return q if q.log_at(self.start) > p.log_at(self.start) else p
 
     def _mul(self, u: Known, v: Known) -> Known:
         most = u.most * v.most if u.most and v.most else None
@@ -231,8 +203,8 @@ class Growth:
     def _log(self, u: Known) -> Known:
         if u.sign < 1 or u.least is None:
             return Known()
-        top = self._polynomial(u.most, True) if u.most else None
-        return Known(top=top, bottom=self._polynomial(u.least, False))
+        top = exponent_of(self.start, u.most, True) if u.most else None
+        return Known(top=top, bottom=exponent_of(self.start, u.least, False))
 
     def _softplus(self, u: Known, c: Known) -> Known:
         """log c <= log(c + e^u) <= log(1 + c) + max(u, 0), for c > 0.
@@ -246,17 +218,9 @@ class Growth:
         least = None
         if value >= 1 and u.bottom is not None:
             lower = scaled(widest(tuple(-c for c in u.bottom), (ZERO,)), -ONE)
-            least = self._exponent(lower, False)
+            least = exponential(self.start, lower, False)
             least = least and replace(least, c=least.c + arb(2).log().log())
         return Known(None, least, int(value >= 1), top, (value.log(),))
-
-    def _polynomial(self, rate: Rate, upwards: bool) -> Polynomial:
-        """The exponent of a rate, with log t replaced by what bounds it from above or below."""
-        log_start = self.start.log()
-        rising = rate.k > 0
-        if rising == upwards and not rate.k.is_zero():  # log t <= log s + t/s - 1
-            return (rate.c + rate.k * (log_start - 1), rate.b + rate.k / self.start, rate.a)
-        return (rate.c + rate.k * log_start, rate.b, rate.a)
 
     def _function(self, name: str, u: Known, register: int) -> Known:
         one = Rate(ZERO)
@@ -332,32 +296,22 @@ class Growth:
             return Known()
         size = widest(u.top, tuple(-c for c in u.bottom))
         least = Rate(ZERO) if name == "cosh" else None
-        return Known(self._exponent(size, True), least, 1 if name == "cosh" else u.sign)
+        return Known(exponential(self.start, size, True), least, 1 if name == "cosh" else u.sign)
 
     def _completed(self, v: Known) -> Known:
         """The polynomial bounds from the sizes, or the other way round."""
         if v.most is None and v.top is not None and v.bottom is not None:
             size = widest(tuple(abs(c) for c in v.top), tuple(abs(c) for c in v.bottom))
-            v = replace(v, most=self._size(size))
+            v = replace(v, most=size_of(self.start, size))
         if v.sign == 0 and v.bottom is not None and all(c >= 0 for c in v.bottom):
             v = replace(v, sign=1)
         if v.sign > 0 and v.bottom is None:
             v = replace(v, bottom=(ZERO,))
         if v.sign < 0 and v.top is None:
             v = replace(v, top=(ZERO,))
-        curve = self._polynomial_size(v.most) if v.most is not None else None
+        curve = curve_over(self.start, v.most) if v.most is not None else None
         if curve is not None:
             top = (ZERO,) if v.sign < 0 else curve
             bottom = (ZERO,) if v.sign > 0 else tuple(-c for c in curve)
             v = replace(v, top=v.top or top, bottom=v.bottom or bottom)
         return v
-
-    def _polynomial_size(self, most: Rate) -> Polynomial | None:
-        """A constant for what does not rise, c t^k for k <= 3 where no exponential rises."""
-        power = 0
-        if not most.falls_from(self.start):
-            power = max(0, int(float(most.k.upper().ceil())))
-            if not (most.a <= 0 and most.b <= 0 and power <= 3):
-                return None
-        share = replace(most, k=most.k - power)
-        return (*([ZERO] * power), share.log_at(self.start).exp())

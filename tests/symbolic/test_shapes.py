@@ -110,7 +110,7 @@ def test_published_slopes_of_leaky_relu():
     assert values == pytest.approx((0.8761257073, 1.0651832706, -0.0494186930), abs=2e-9)
 
 
-@pytest.mark.parametrize(("depth", "target"), [(1, "0.2"), (10, "0.5"), (50, "0.9")])
+@pytest.mark.parametrize(("depth", "target"), [(1, "0.2"), (10, "0.5"), (50, "0.9"), (500, "0.75")])
 def test_the_slope_of_a_deep_leaky_network(depth, target):
     (found,) = shapes(gain("leaky_relu"), "tat", Rational(target), depth, 20)
     with mpmath.workdps(25):

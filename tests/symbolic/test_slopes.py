@@ -1,10 +1,12 @@
-"""Derivatives by the chain rule, against numerical ones."""
+"""Derivatives by the chain rule, against numerical ones; powers of products, against SymPy's."""
+
+import random
 
 import mpmath
 import pytest
-from sympy import Symbol, erf, exp, log, sqrt, tanh
+from sympy import Abs, Integer, Mul, Rational, Symbol, erf, exp, log, pi, sqrt, tanh
 
-from varlaw.symbolic.slopes import slope
+from varlaw.symbolic.slopes import raised, slope
 
 x = Symbol("x", real=True)
 
@@ -25,3 +27,18 @@ def test_derivatives_are_the_numerical_ones(f, value, order):
         wanted = mpmath.diff(value, mpmath.mpf(3) / 7, order)
         found = mpmath.mpf(str(slope(f, x, order).subs(x, mpmath.mpf(3) / 7).evalf(30)))
         assert abs(found - wanted) < 1e-12
+
+
+FACTORS = [x, 1 + x, 1 - x, 2 + 2 * x, exp(x), exp(-(x**2) / 2), sqrt(2), sqrt(pi), Integer(-1)]
+FACTORS += [Rational(2, 3), tanh(x), log(1 + x**2), 1 / (1 + x), (1 + exp(x)) ** -2, Abs(x), 1 / x]
+FACTORS += [sqrt(1 + x**2), erf(x / sqrt(2)), Symbol("a", positive=True), Symbol("b")]
+
+
+@pytest.mark.parametrize("exponent", [-3, -2, -1, 2, 3, 4])
+def test_powers_of_products_are_those_of_sympy(exponent):
+    rng = random.Random(7)
+    for _ in range(200):
+        product = Mul(*rng.sample(FACTORS, rng.randint(1, 6)))
+        found, wanted = raised(product, Integer(exponent)), product**exponent
+        assert (found, found.args) == (wanted, wanted.args)
+    assert raised(x * exp(x), Integer(2)) != (x * exp(x)) ** 3

@@ -45,6 +45,12 @@ def test_bounds_hold(declared: str, text: str, expected: str) -> None:
     [
         ("x real", "sqrt(x^2) = x", "refuted"),
         ("x real", "relu(x) = x", "refuted"),
+        ("x real", "sqrt(x)^2 = x", "undecided"),  # so for x >= 0
+        ("x > 0", "sqrt(x)^2 = x", "verified"),
+        ("x real", "e^(log(x)) = x", "undecided"),
+        ("r real", "sum_{k=0}^oo r^k = 1/(1 - r)", "undecided"),  # so for |r| < 1
+        ("|r| <= 1", "sum_{k=0}^oo r^k = 1/(1 - r)", "undecided"),
+        ("a real; |r| < 1", "sum_{k=0}^oo a r^k = a/(1 - r)", "verified"),
         ("x real", "x^2 >= x", "refuted"),
         ("x positive", "x^2 >= x", "refuted"),
         ("x real", "x^2 = 1", "refuted"),
@@ -57,4 +63,23 @@ def test_bounds_hold(declared: str, text: str, expected: str) -> None:
 def test_what_is_claimed_of_declared_names_is_no_condition(
     declared: str, text: str, expected: str
 ) -> None:
+    assert verdict(declared, text) == expected
+
+
+@pytest.mark.parametrize(
+    ("declared", "text", "expected"),
+    [
+        ("x real", "e^x >= 1 + x", "verified"),
+        ("x real", "e^x > 1 + x", "undecided"),  # equal at 0
+        ("x real", "e^x >= 1 + x + x^2/2", "refuted"),
+        ("x > 0", "e^x >= 1 + x + x^2/2", "undecided"),  # its slope's slope is zero, too
+        ("x > 0", "log(x) <= x - 1", "verified"),
+        ("x > 0", "log(x) <= x - 1.001", "undecided"),  # false near 1
+        ("x > 0", "log(1 + x) <= x", "verified"),
+        ("x > 0", "x log(x) >= x - 1", "verified"),
+        ("x real", "cosh(x) >= 1", "verified"),
+        ("x > 0", "log(x) >= 1 - x", "refuted"),
+    ],
+)
+def test_inequalities_by_convexity(declared: str, text: str, expected: str) -> None:
     assert verdict(declared, text) == expected

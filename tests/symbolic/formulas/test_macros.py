@@ -14,7 +14,7 @@ from varlaw.symbolic.formulas.written import show
         (r"\newcommand\p[2][0]{x_{#1} + #2}", r"\p{y} + \p[1]{z}", "x_0 + y + x_1 + z"),
         (r"\renewcommand{\E}{\mathbb{E}}", r"\E[x]", "E[x]"),
         (r"\DeclareMathOperator{\gelu}{GELU}", r"\gelu(x)", "gelu(x)"),
-        (r"\DeclareMathOperator*{\Cor}{Corr}", r"\Cor(x, y)", "Corr(x, y)"),
+        (r"\DeclareMathOperator*{\Cor}{Corr}", r"\Cor(x, y)", "Corr[x, y]"),
         (r"\def\s#1{\sigma_{#1}^2}", r"\s w = 1", "sigma_w^2 = 1"),
         (r"\let\eps=\varepsilon", r"\eps > 0", "varepsilon > 0"),
         (
@@ -65,8 +65,10 @@ def test_a_document_whose_macro_is_not_clear_is_not_read(
     assert read_formula(r"\b + 1 = 3", macros=macros).chains
 
 
-def test_a_link_with_macros_is_shown_whole() -> None:
+@pytest.mark.parametrize(
+    "text", [r"\size{a} \le \size*{a + b}.", r"\left(a\right)^2 = \left|b\right|."]
+)
+def test_a_link_is_shown_whole(text: str) -> None:
     macros = read_macros([r"\DeclarePairedDelimiter{\size}{\lvert}{\rvert}"])
-    text = r"\size{a} \le \size*{a + b}."
     (chain,) = read_formula(text, macros=macros).chains
     assert text[chain.sides[0].start : chain.sides[-1].end] == text[:-1]
