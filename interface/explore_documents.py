@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -9,10 +10,10 @@ from varlaw.console import Exit
 from varlaw.exploration import is_file
 from varlaw.explored import Exploration
 from varlaw.explored_forms import solution, text
-from varlaw.symbolic.blocks.derivation import Derivation
 from varlaw.symbolic.blocks.state import BlockError
-from varlaw.symbolic.blocks.written import written
-from varlaw.symbolic.printers.blocks import Told
+
+if TYPE_CHECKING:
+    from varlaw.symbolic.printers.blocks import Told
 
 
 def named(blocks: Sequence[str], variants: Mapping[str, str]) -> dict[str, str]:
@@ -54,8 +55,12 @@ def code(found: Exploration, library: str, keep: str) -> str:
         raise click.UsageError(str(error)) from error
 
 
-def told(found: Exploration) -> Told:
+def told(found: Exploration) -> "Told":
     """The derivation block by block, with growth and regime."""
+    from varlaw.symbolic.blocks.derivation import Derivation  # printers load with them
+    from varlaw.symbolic.blocks.written import written
+    from varlaw.symbolic.printers.blocks import Told
+
     facts: dict[str, list[tuple[str, str]]] = {"forward": [], "backward": []}
     if found.depth is not None:
         for side, growth in (("forward", found.depth.forward), ("backward", found.depth.backward)):
