@@ -1,7 +1,7 @@
 """Closed formulas as exact fractions, where they are short ones."""
 
 from fractions import Fraction
-from math import ceil, factorial, floor
+from math import ceil, floor, prod
 
 from flint import fmpz
 
@@ -11,7 +11,8 @@ from varlaw.symbolic.formulas.tree import Head, Node, plain
 
 WHOLE = ("floor", "ceil", "max", "min")
 MOST_EXACT_TERMS = 500
-MOST_FACTORIAL = 300
+MOST_FACTORIAL = 300  # factors of k!, or of k!/j!
+MOST_TOP = 10**12  # of which they are
 MOST_BITS = 3000  # of a numerator or denominator that is kept exactly
 
 
@@ -39,6 +40,8 @@ def rational(node: Node) -> Fraction | None:
                 if _long(total):
                     return None
             return total
+        case Head.DIVIDE if all(part.head is Head.FACTORIAL for part in parts):
+            return _falling(*(rational(part.parts[0]) for part in parts))
         case Head.DIVIDE:
             above, below = rational(parts[0]), rational(parts[1])
             return None if above is None or not below else _kept(above / below)
@@ -53,9 +56,7 @@ def rational(node: Node) -> Fraction | None:
         case Head.ROOT:
             return _exact_root(node)
         case Head.FACTORIAL:
-            k = rational(parts[0])
-            small = k is not None and k.denominator == 1 and 0 <= k <= MOST_FACTORIAL
-            return Fraction(factorial(int(k))) if small and k is not None else None
+            return _falling(rational(parts[0]), Fraction(0))
         case Head.SUM | Head.PRODUCT if len(parts) == 4:
             return _exact_series(node)
         case Head.CALL if node.text in WHOLE:
@@ -70,11 +71,19 @@ def _exact_call(node: Node) -> Fraction | None:
         return None
     if node.text in ("max", "min"):
         return (max if node.text == "max" else min)(values)
-    return (
-        Fraction((floor if node.text == "floor" else ceil)(values[0]))
-        if values[:1] == values
-        else None
-    )
+    if len(values) > 1:
+        return None
+    return Fraction((floor if node.text == "floor" else ceil)(values[0]))
+
+
+def _falling(top: Fraction | None, bottom: Fraction | None) -> Fraction | None:
+    """top!/bottom! of whole numbers that are not far apart."""
+    if top is None or bottom is None or top.denominator != 1 or bottom.denominator != 1:
+        return None
+    if min(top, bottom) < 0 or abs(top - bottom) > MOST_FACTORIAL or max(top, bottom) > MOST_TOP:
+        return None
+    more = prod(range(int(min(top, bottom)) + 1, int(max(top, bottom)) + 1))
+    return Fraction(more) if top >= bottom else Fraction(1, more)
 
 
 def _exact_series(node: Node) -> Fraction | None:

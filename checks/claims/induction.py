@@ -1,10 +1,16 @@
 """Sums up to a name, proved by induction: the first term, and the step from n - 1 to n."""
 
+from dataclasses import replace
+
+from sympy import Dummy, Expr, cancel, fraction, together
+
 from varlaw.checks.claims.algebra import Algebra
 from varlaw.checks.claims.definitions import free_names, indexed, substituted
 from varlaw.checks.claims.functions import NoValue
 from varlaw.checks.claims.identities import equal
 from varlaw.symbolic.formulas.tree import Head, Node, plain
+
+SUM = "the sum"  # its name while an equation is solved for it
 
 
 def _without_step(last: Node) -> tuple[Node, Node | None]:
@@ -18,27 +24,26 @@ def _without_step(last: Node) -> tuple[Node, Node | None]:
 
 
 def by_induction(left: Node, right: Node, algebra: Algebra) -> bool:
-    """Whether sum_{k=a}^n f(k) = F(n) for all n >= a, where one side is such a sum alone.
+    """Whether left = right for all n >= a, where all that is no algebra is sum_{k=a}^n f(k).
 
-    F(a) = f(a) and F(n) - F(n - 1) = f(n), each by exact normal form.
+    Solved for the sum, F(n): F(a) = f(a) and F(n) - F(n - 1) = f(n), each by exact normal form.
     """
-    if left.head is not Head.SUM:
-        left, right = right, left
-    if left.head is not Head.SUM or len(left.parts) != 4:
+    endings = (Head.SUM, Head.PRODUCT)
+    sums = [node for side in (left, right) for node in side.walk() if node.head in endings]
+    if len(sums) != 1 or sums[0].head is not Head.SUM or len(sums[0].parts) != 4:
         return False
-    body, index, first, last = left.parts
+    body, index, first, last = sums[0].parts
     last, step = _without_step(last)
-    if indexed(body, plain(index)) or indexed(right, plain(last)) or indexed(body, plain(last)):
+    outer = [_with(side, sums[0], Node(Head.NAME, (), SUM)) for side in (left, right)]
+    if any(indexed(part, plain(last)) for part in (body, *outer)) or indexed(body, plain(index)):
         return False
     if last.head is not Head.NAME or plain(last) in free_names(body) | free_names(first):
-        return False
-    if any(node.head in (Head.SUM, Head.PRODUCT) for node in (*right.walk(), *body.walk())):
         return False
     one = Node(Head.NEGATIVE, (Node(Head.NUMBER, (), "1"),))
     before = Node(Head.ADD, (last, one))
     try:
         start = algebra.expression(substituted(body, {plain(index): first}))
-        total = algebra.expression(right)
+        total = _solved(outer[0], outer[1], algebra)
         term = algebra.expression(substituted(body, {plain(index): last}))
         n = algebra.symbols[plain(last)]
         if step is not None:  # the sum up to n itself
@@ -48,3 +53,26 @@ def by_induction(left: Node, right: Node, algebra: Algebra) -> bool:
     except (NoValue, ValueError, KeyError):
         return False
     return equal(begun, start) and equal(total - previous, term)
+
+
+def _solved(left: Node, right: Node, algebra: Algebra) -> Expr:
+    """The sum by an equation that is linear in it. Raises NoValue where it may drop out."""
+    found = Dummy("S")
+    inner = Algebra({**algebra.symbols, SUM: found}, algebra.log_base, algebra.gammas)
+    inner.hidden = algebra.hidden
+    difference = inner.expression(left) - inner.expression(right)
+    factor = difference.diff(found)
+    if factor.has(found) or factor.is_zero:
+        raise NoValue("not linear in the sum")
+    total = -difference.subs(found, 0) / factor
+    if not factor.is_nonzero:
+        total = cancel(together(total))  # a factor that cancels may be zero
+        if not fraction(total)[1].is_nonzero:
+            raise NoValue("the sum may drop out")
+    return total
+
+
+def _with(side: Node, old: Node, new: Node) -> Node:
+    if side is old:
+        return new
+    return replace(side, parts=tuple(_with(part, old, new) for part in side.parts))

@@ -62,8 +62,10 @@ def decided(left: Node, sign: str, right: Node, scope: Scope, asked: Asked) -> F
     endless = any(_endless(node) for side in (left, right) for node in side.walk())
     near = names - set(asked.ranges) if endless and not asked.sure else ()
     seen = identities.sampled(left, right, positive, scope, (), near, asked.ranges)
+    if not seen.clear and not insist and any(map(_without_ends, (left, right))):
+        return None
     if not seen.clear:
-        raise NoValue("the sides have no values at random points")
+        raise NoValue("the sides could not be computed at any of the points that were tried")
     wanted = WANTED.get(sign, (0,))
     if not seen.signs <= {0, *wanted}:
         return _failed(left, sign, right, scope, positive, seen, asked)
@@ -116,8 +118,10 @@ def _proof(
         a, b = algebra.expression(left), algebra.expression(right)
     except NoValue:
         return ""
+    if sign in ("=", "<=", ">=") and identities.equal(a, b):
+        return "exact normal form"
     if sign == "=":
-        return "exact normal form" if identities.equal(a, b) else ""
+        return ""
     larger, smaller = (a, b) if sign in (">", ">=") else (b, a)
     strict = sign in ("<", ">")
     why = identities.not_negative(larger - smaller, strict)
@@ -147,9 +151,27 @@ def _by_cases(
     for chosen in product(*choices):
         values = dict(zip(open_names, chosen, strict=True))
         a, b = (_signed(side, values) for side in (left, right))
-        if not _proof(a, sign, b, above, scope):
+        if not (_proof(a, sign, b, above, scope) or _in_orders(a, sign, b, scope)):
             return ""
     return "a proof for each choice of signs"
+
+
+def _in_orders(left: Node, sign: str, right: Node, scope: Scope) -> bool:
+    """Whether there is a proof for two positive names in either order, and for equal ones."""
+    names = sorted(names_of(left, right))
+    if len(names) != 2:
+        return False
+    one, other = (Node(Head.NAME, (), name) for name in names)
+    more = Node(Head.NAME, (), "more than it")
+    above = dict.fromkeys((*names, plain(more)), True)
+    return all(
+        _proof(_signed(left, order), sign, _signed(right, order), above, scope)
+        for order in (
+            {names[0]: Node(Head.ADD, (other, more))},
+            {names[1]: Node(Head.ADD, (one, more))},
+            {names[0]: other},
+        )
+    )
 
 
 def _signed(side: Node, values: Mapping[str, Node]) -> Node:
@@ -209,6 +231,11 @@ def _divides(node: Node, positive: Mapping[str, bool]) -> bool:
 
 def _endless(node: Node) -> bool:
     return node.head is Head.SUM and len(node.parts) == 4 and node.parts[3].head is Head.INFINITY
+
+
+def _without_ends(side: Node) -> bool:
+    """Whether a sum, product or integral stands in it that does not say over what."""
+    return any(node.head in COMPUTED and len(node.parts) < 4 for node in side.walk())
 
 
 def _claims(left: Node, right: Node) -> bool:

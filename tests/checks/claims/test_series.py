@@ -31,6 +31,16 @@ from varlaw.symbolic.formulas import NotRead, read_formula
         (r"\binom n2 = n(n-1)/2", "verified"),
         (r"\binom n2 = n(n+1)/2", "refuted"),
         (r"\binom{n+1}{k} = \binom{n}{k} + \binom{n}{k-1}", "verified"),  # Pascal
+        (r"\frac1n\sum_{i=1}^n i = \frac{n+1}{2}", "verified"),
+        (r"\frac1n\sum_{i=1}^n i = \frac{n}{2}", "refuted"),
+        (r"(\sum_{i=1}^n i) + 1 = n(n+1)/2 + 1", "verified"),
+        (r"x\sum_{k=1}^n k = x n(n+1)/2", "verified"),  # x may be 0
+        (r"x\sum_{k=1}^n k = x n^2/2", "refuted"),
+        (r"\frac{1}{n}\sum_{i=1}^n 1 = 1", "verified"),
+        ("2006!/2004! = 4022030", "verified"),  # 2005 * 2006
+        ("2006!/2004! = 4022031", "refuted"),
+        ("3!/5! = 1/20", "verified"),
+        ("(1/2)!/(3/2)! = 2/3", "undecided"),
         ("n!/(n-1)! = n", "verified"),
         ("n!/(n-1)! = n - 1", "refuted"),
         (r"\Gamma(n+1) = n!", "verified"),
