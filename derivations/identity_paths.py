@@ -156,8 +156,8 @@ def drop_path_stream() -> Derivation:
     sources=("huang2016",),
     usual=("D independent of b",),
     symbols=(
-        "D: the number of layers that are kept among the first t, delta_t on average",
-        "delta_0: the layers before them that are always kept, 0 if none is counted",
+        "D: the number of layers that are kept among the first t, c_t on average",
+        "c_0: the layers before them that are always kept, 0 if none is counted",
         "b: 1 if layer t + 1 is kept, else 0",
         "p: its keep rate",
     ),
@@ -176,15 +176,15 @@ def drop_path_stream() -> Derivation:
     ),
 )
 def stochastic_depth() -> Derivation:
-    depth = random_variable("D", mean=Term("delta", t))
+    depth = random_variable("D", mean=Term("c", t))
     b = random_variable("b", mean=keep, depends_on=[depth.array])
     rate = 1 - (t + 1) / (2 * L)
     return (
         derive(Expectation(depth + b))
         .by("linearity identical")
-        .by("equal", to=Term("delta", t + 1), because="the layers kept among the first t + 1")
+        .by("equal", to=Term("c", t + 1), because="the layers kept among the first t + 1")
         .by("substitute", values={keep: rate}, because="the keep rate of layer t + 1")
-        .by("iterate", previous=Term("delta", t), index=t, steps=l, initial=Term("delta", 0))
+        .by("iterate", previous=Term("c", t), index=t, steps=l, initial=Term("c", 0))
         .by("substitute", values={l: L}, because="behind all layers")
         .by("power-sum")
     )

@@ -338,9 +338,11 @@ class _Builder:
             if not parts or self.text(parts.pop(0)) != own:
                 return None
         if len(parts) == 1 and parts[0].data == "beside":
-            chain, parts = parts[0], []
+            whole, chain, parts = parts[0], parts[0], []
             while chain.data == "beside":
                 parts.insert(0, chain.children[-1])
                 chain = chain.children[0]
             parts.insert(0, chain)
+            if arity == 1 and chain.data == "number":  # x_{2 l}
+                parts = [whole]
         return [self.value(part, depth + 1) for part in parts] if len(parts) == arity else None

@@ -85,7 +85,11 @@ def _factors(expression: Mul, printer: LatexMath, most: float) -> list[str]:
         (total, *_) = (f for f in product.above if isinstance(f, Add))
         rest = expression / total
         pieces = _around(r"\Bigl(", total, r"\Bigr)", printer, most - 1.5)
-        return [*_pieces(rest, printer, most), DOT + pieces[0], *pieces[1:]]
+        if isinstance(rest, Add):
+            front = _around(r"\Bigl(", rest, r"\Bigr)", printer, most)
+        else:
+            front = _pieces(rest, printer, most)
+        return [*front, DOT + pieces[0], *pieces[1:]]
     *texts, last = (text.removeprefix(DOT) for text in printer.parts(product))
     pieces = [last]
     if width(last) > most - 1.5 and product.above:

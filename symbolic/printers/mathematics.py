@@ -69,7 +69,9 @@ class LatexMath(LatexPrinter):
         ((variable, *bounds),) = expr.limits
         lower, upper = map(self.doprint, bounds)
         sign = r"\int" + script("_", lower) + script("^", upper)
-        body = self.bracketed(expr.function, isinstance(expr.function, Add))
+        body = self.doprint(expr.function)
+        if isinstance(expr.function, Add) or body.startswith("-"):
+            body = rf"\left({body}\right)"
         return rf"{sign} {body} \, \mathrm{{d}}{self.doprint(variable)}"
 
     # Sums, products, powers

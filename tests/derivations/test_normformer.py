@@ -13,7 +13,7 @@ from varlaw.symbolic.sequences import Term
 
 
 def at(name, **values):
-    """The right-hand side of a law's statement at numbers, with v_0 = 1 and delta_0 = 0."""
+    """The right-hand side of a law's statement at numbers, with v_0 = 1 and c_0 = 0."""
     end = find(name).derivation.end
     known = {term: 1 if term.name == "v" else 0 for term in end.atoms(Term)}
     end = end.subs(known)

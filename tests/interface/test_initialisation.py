@@ -162,7 +162,7 @@ def test_names_that_mean_something_are_changed(name, tmp_path):
     [
         ("relu", "no weights"),
         ("linear(4, 4, var=E[tanh(x)^2 | x ~ N(0, v)])", "give its names values"),
-        ("layernorm >> moe(layernorm >> linear(4, 4, var=1), 2, router=1)", "code for a router"),
+        ("moe(conv(4, 4, 3, var=1), 2, router=1)", "code for a router"),
     ],
 )
 def test_refused(varlaw, blocks, message):
