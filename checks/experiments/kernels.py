@@ -22,6 +22,7 @@ from varlaw.symbolic.terms import IndexSum
 NORMAL = ("normal",)
 FIRST, SECOND = np.array([1.0, 2.0, 2.0]), np.array([2.0, 2.0, -1.0])  # both of length 3
 ALONG = Fraction(4, 9)  # the correlation of what they give
+NEAR, FAR = np.array([2.0, 1.0, 2.0]), np.array([-2.0, -1.0, -2.0])  # of correlation 8/9, -8/9
 WIDTH = 16
 
 
@@ -33,22 +34,28 @@ def on(z: Draws) -> Draws:
     return np.asarray(z > 0, dtype=float)
 
 
+def along(second: Draws) -> Fraction:
+    """The correlation of pre-activations at the first input and another one."""
+    return Fraction(int(FIRST @ second), 9)
+
+
 def product(
     case: Case,
     f: Function,
     square: Number | float,
     wrong: Mapping[str, Number | Expr],
     method: Method = BY_VARIANCE,
+    second: Draws = SECOND,
 ) -> Trial:
     """The mean over a layer's units of f(z) f(z_2); `square` bounds E[f(z)^2 f(z_2)^2]."""
     weights = case.scaled(case["q"] / 9)
 
     def draw(rng: Generator, replicates: int) -> Draws:
         drawn = weights.sample(rng, (3, WIDTH, replicates))
-        one, other = (f(np.einsum("i,ijr->jr", x, drawn)) for x in (FIRST, SECOND))
+        one, other = (f(np.einsum("i,ijr->jr", x, drawn)) for x in (FIRST, second))
         return np.asarray((one * other).mean(axis=0))
 
-    claimed = case.claim(rho=ALONG)
+    claimed = case.claim(rho=along(second))
     spread = (float(square) - float(claimed) ** 2) / WIDTH
     others = {name: exact_of(number) for name, number in wrong.items()}
     return Trial(draw, 3 * WIDTH, claimed, spread, others, method=method)
@@ -65,30 +72,60 @@ def nngp_relu(case: Case) -> Trial:
     return product(case, relu, 3 * q**2 / 2, wrong)
 
 
-@experiment(law="nngp-relu-slope", quantity="P(z > 0, z_2 > 0)", weights=NORMAL, q=Fraction(2))
-def nngp_relu_slope(case: Case) -> Trial:
+@experiment(law="nngp-relu", quantity="E[relu(z) relu(z_2)], near", weights=NORMAL, q=Fraction(2))
+def nngp_relu_near(case: Case) -> Trial:
+    q, rho = case["q"], along(NEAR)
+    wrong = {
+        "rho^2 q/2": rho**2 * q / 2,
+        "q/2, the two inputs equal": q / 2,
+        "q/(2 pi), independent": q / 2 / Fraction(pi),
+    }
+    return product(case, relu, 3 * q**2 / 2, wrong, second=NEAR)
+
+
+def both_on(case: Case, second: Draws) -> Trial:
     wrong = {
         "1/4, independent": Fraction(1, 4),
         "1/2, equal": Fraction(1, 2),
-        "(1 + rho)/4": (1 + ALONG) / 4,
+        "(1 + rho)/4": (1 + along(second)) / 4,
     }
-    return product(case, on, Fraction(1, 2), wrong, Bounded(0.0, 1.0))
+    return product(case, on, Fraction(1, 2), wrong, Bounded(0.0, 1.0), second)
 
 
-@experiment(law="nngp-erf", quantity="E[erf(z) erf(z_2)]", weights=NORMAL, q=Fraction(1, 2))
-def nngp_erf(case: Case) -> Trial:
-    q, rho = case["q"], exact(ALONG)
+@experiment(law="nngp-relu-slope", quantity="P(z > 0, z_2 > 0)", weights=NORMAL, q=Fraction(2))
+def nngp_relu_slope(case: Case) -> Trial:
+    return both_on(case, SECOND)
+
+
+@experiment(
+    law="nngp-relu-slope", quantity="P(z > 0, z_2 > 0), opposite", weights=NORMAL, q=Fraction(2)
+)
+def nngp_relu_slope_far(case: Case) -> Trial:
+    return both_on(case, FAR)
+
+
+def erfs(case: Case, second: Draws) -> Trial:
+    q, rho = case["q"], exact(along(second))
     wrong = {
         "(2/pi) arcsin(rho)": 2 / Fraction(pi) * asin(rho),
         "rho": rho,
         "(2/pi) arcsin(q rho/(1 + q))": 2 / Fraction(pi) * asin(q * rho / (1 + q)),
     }
-    return product(case, erf, 1, wrong, Bounded(-1.0, 1.0))
+    return product(case, erf, value("erf(x)^4", q), wrong, Bounded(-1.0, 1.0), second)
 
 
-@experiment(law="nngp-erf-slope", quantity="E[erf'(z) erf'(z_2)]", weights=NORMAL, q=Fraction(2))
-def nngp_erf_slope(case: Case) -> Trial:
-    q, rho = case["q"], exact(ALONG)
+@experiment(law="nngp-erf", quantity="E[erf(z) erf(z_2)]", weights=NORMAL, q=Fraction(1, 8))
+def nngp_erf(case: Case) -> Trial:
+    return erfs(case, SECOND)
+
+
+@experiment(law="nngp-erf", quantity="E[erf(z) erf(z_2)], near", weights=NORMAL, q=Fraction(1, 8))
+def nngp_erf_near(case: Case) -> Trial:
+    return erfs(case, NEAR)
+
+
+def erf_slopes(case: Case, second: Draws) -> Trial:
+    q, rho = case["q"], exact(along(second))
 
     def slope(z: Draws) -> Draws:
         return np.asarray(2 / np.sqrt(pi) * np.exp(-(z**2)))
@@ -99,7 +136,19 @@ def nngp_erf_slope(case: Case) -> Trial:
         "1/((1 + 2 q)^2 - 4 q^2 rho^2)": 4 / Fraction(pi) / ((1 + 2 * q) ** 2 - 4 * q**2 * rho**2),
     }
     fourth, most = (4 / pi) ** 2 / sqrt(1 + 8 * q), 4 / pi * (1 + 1e-9)
-    return product(case, slope, fourth, wrong, Bounded(0.0, most))
+    return product(case, slope, fourth, wrong, Bounded(0.0, most), second)
+
+
+@experiment(law="nngp-erf-slope", quantity="E[erf'(z) erf'(z_2)]", weights=NORMAL, q=Fraction(2))
+def nngp_erf_slope(case: Case) -> Trial:
+    return erf_slopes(case, SECOND)
+
+
+@experiment(
+    law="nngp-erf-slope", quantity="E[erf'(z) erf'(z_2)], near", weights=NORMAL, q=Fraction(2)
+)
+def nngp_erf_slope_near(case: Case) -> Trial:
+    return erf_slopes(case, NEAR)
 
 
 def tangent(rng: Generator, replicates: int, case: Case, inputs: tuple[Draws, Draws]) -> Draws:
