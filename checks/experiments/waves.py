@@ -61,7 +61,7 @@ def random_fourier_features(case: Case) -> Trial:
         "exp(-2 q (1 - rho))": exp(-2 * q * (1 - rho)),
         "exp(-q (1 - rho)/2)": exp(-q * (1 - rho) / 2),
         "cosines alone": exp(-q) * np.cosh(q * rho),
-        "rho, as if linear": rho,
+        "1 - q (1 - rho), its start": 1 - q * (1 - rho),
     }
     claimed = case.claim(rho=along(SECOND))
     # E[cos(d)^2] = (1 + e^(-2 Var d))/2 for the difference d, of variance 2 q (1 - rho)
