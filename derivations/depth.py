@@ -200,7 +200,14 @@ def depth_he_fourth() -> Derivation:
 
 
 def mean_squares(scale: int, moments: dict[Expr, Expr], because: str) -> Derivation:
-    """E[q_l^2], where q_(t+1) is `scale` q_t times the mean of n units u_j of moments a and b."""
+    """E[q_l^2] at one width, from layer to layer as in `next_square`."""
+    return next_square(scale, moments, because).by(
+        "iterate", previous=R(t), index=t, steps=l, initial=R(0)
+    )
+
+
+def next_square(scale: int, moments: dict[Expr, Expr], because: str) -> Derivation:
+    """E[q_(t+1)^2] for `scale` q_t times the mean of n units u_j of moments a and b."""
     q, u = random_variable("q", second_moment=R(t)), random_array("u", mean=a, second_moment=b)
     following = named("p", scale * q * Sum(u[j], (j, 1, n)) / n)
     chain = derive(Expectation(following**2)).by("unfold expand linearity constants independence")
@@ -209,7 +216,6 @@ def mean_squares(scale: int, moments: dict[Expr, Expr], because: str) -> Derivat
         .by("call", name=R(t + 1))
         .by("substitute", values=moments, because=because)
         .by("algebra")
-        .by("iterate", previous=R(t), index=t, steps=l, initial=R(0))
     )
 
 

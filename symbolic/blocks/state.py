@@ -7,7 +7,7 @@ from functools import lru_cache
 from math import prod
 from typing import Any, ClassVar, Self
 
-from sympy import Add, Dummy, Expr, Float, Function, Integer, Mul, NumberSymbol, Pow
+from sympy import Add, Dummy, Expr, Float, Function, Integer, Mul, NumberSymbol, Pow, sqrt
 
 from varlaw.symbolic.quotients import reduced
 
@@ -141,7 +141,7 @@ def tidy(expression: Expr) -> Expr:
     apart: dict[Expr, Dummy] = {}
     inner = _outer(expression, apart, {})
     if not inner.is_rational_function(*inner.free_symbols):
-        return expression
+        return _tidy_roots(expression)
     if inner.count_ops() > MOST_OPERATIONS or max(_terms(inner)) > MOST_TERMS:
         return expression
     forms = dict.fromkeys([inner, inner.expand(), *reduced(inner, MOST_FACTORED)])
@@ -149,6 +149,22 @@ def tidy(expression: Expr) -> Expr:
     shortest = [form for form, count in sizes.items() if count == min(sizes.values())]
     best = shortest[0] if len(shortest) == 1 else min(shortest, key=lambda form: len(str(form)))
     return best.xreplace({dummy: node for node, dummy in apart.items()})
+
+
+def _tidy_roots(expression: Expr) -> Expr:
+    """The shortest form with the square roots of positive symbols as symbols of their own."""
+    halves = {
+        power.base
+        for power in expression.atoms(Pow)
+        if power.base.is_Symbol and power.base.is_positive and (2 * power.exp).is_Integer
+        if not power.exp.is_Integer
+    }
+    if not halves or expression.count_ops() > MOST_FACTORED:
+        return expression
+    roots = {symbol: Dummy(positive=True) for symbol in sorted(halves, key=str)}
+    short = tidy(expression.xreplace({symbol: root**2 for symbol, root in roots.items()}))
+    back = short.xreplace({root: sqrt(symbol) for symbol, root in roots.items()})
+    return back if back.count_ops() < expression.count_ops() else expression
 
 
 def _outer(e: Expr, apart: dict[Expr, Dummy], known: dict[Expr, Expr]) -> Expr:

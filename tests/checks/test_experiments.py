@@ -60,6 +60,7 @@ GAUSSIAN = {
     "depth-he-drift",
     "depth-he-fourth",
     "depth-he-spread",
+    "depth-he-widths",
     "depth-linear-fourth",
     "iid-edge",
     "iid-gram-moments",

@@ -178,3 +178,11 @@ def test_a_name_l_of_the_blocks_own_is_no_layer():
         found = depth(block, start(q0))
         assert (found.ratio is None) == (share is None)
         assert found.share == (None if share is None else read(share))
+
+
+def test_deepnorm_in_depth():
+    """Wang et al. 2022: unit branches keep both passes, at any N in the block's own scales."""
+    layer = read_block("deepnorm(linear(d, d, var=1/d), N)")
+    block = Repeat(layer, 2 * Symbol("N", positive=True))
+    assert block.forward(start(q0)).second_moment == 1
+    assert block.backward(Gradient(second_moment=ONE), start(q0)).second_moment == 1 / q0
