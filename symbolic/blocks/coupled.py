@@ -1,12 +1,13 @@
 """Several values that go through depth together: each of the next depends on all of the last."""
 
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 from flint import arb, ctx
 from sympy import Basic, Derivative, Expr, Integer, Symbol, Tuple
 
+from varlaw.symbolic.blocks.block import names
 from varlaw.symbolic.blocks.enclosed import Balls, Enclosable, enclosure, evaluated
 from varlaw.symbolic.gaussian.balls import NoEnclosure
 from varlaw.symbolic.language_text import typed
@@ -37,11 +38,10 @@ class Coupled(_Coupled):
 
     nargs = 5
 
-    @property
-    def free_symbols(self) -> set[Symbol]:
-        """All symbols but the variables of the steps."""
+    @cached_property
+    def _names(self) -> set[Symbol]:
         steps, variables, firsts, count, _ = self.args
-        return (steps.free_symbols - set(variables)) | firsts.free_symbols | count.free_symbols
+        return names(steps) - set(variables) | names(firsts, count)
 
     def enclosure(self, at: Balls) -> arb:
         *path, index = self.args
@@ -61,13 +61,10 @@ class CoupledBack(_Coupled):
 
     nargs = 8
 
-    @property
-    def free_symbols(self) -> set[Symbol]:
-        """All symbols but the variables."""
+    @cached_property
+    def _names(self) -> set[Symbol]:
         backs, gradients, ends, steps, variables, firsts, count, _ = self.args
-        bound = {*gradients, *variables}
-        inner = (backs.free_symbols | steps.free_symbols) - bound
-        return inner | ends.free_symbols | firsts.free_symbols | count.free_symbols
+        return names(backs, steps) - {*gradients, *variables} | names(ends, firsts, count)
 
     def enclosure(self, at: Balls) -> arb:
         backs, gradients, ends, *path, index = self.args

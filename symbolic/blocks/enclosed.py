@@ -11,6 +11,7 @@ from functools import cached_property, lru_cache
 from flint import arb, ctx, fmpz
 from sympy import (
     Add,
+    Basic,
     Expr,
     Float,
     Function,
@@ -25,6 +26,7 @@ from sympy import (
     polygamma,
 )
 
+from varlaw.symbolic.blocks.block import names
 from varlaw.symbolic.blocks.state import ZERO, tidy
 from varlaw.symbolic.gaussian.balls import FUNCTIONS, NoEnclosure, ball, raised
 from varlaw.symbolic.gaussian.closed import Divergent
@@ -39,9 +41,25 @@ MOST_BITS = 4096
 class Enclosable(Function):
     """A function that knows a ball of itself, given balls for its symbols."""
 
+    @property
+    def free_symbols(self) -> set[Symbol]:
+        """All symbols but those that are bound, found once: formulas inside are long."""
+        return set(self._names)
+
+    @cached_property
+    def _names(self) -> set[Symbol]:
+        return names(*self.args)
+
     def enclosure(self, at: Balls) -> arb:
         """A ball at the current precision. Raises NoEnclosure where none is found."""
         raise NotImplementedError
+
+
+def depends(expression: Basic, variable: Symbol) -> bool:
+    """Whether an `Enclosable` in an expression depends on a variable."""
+    if isinstance(expression, Enclosable):
+        return variable in expression.free_symbols
+    return any(depends(part, variable) for part in expression.args)
 
 
 def enclosure(expression: Expr, at: Balls) -> arb:
