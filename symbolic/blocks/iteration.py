@@ -8,7 +8,8 @@ from sympy import Expr, Symbol, Tuple
 
 from varlaw.symbolic.blocks.block import names
 from varlaw.symbolic.blocks.coupled import apart, followed
-from varlaw.symbolic.blocks.enclosed import Balls, Enclosable, enclosure, evaluated
+from varlaw.symbolic.blocks.enclosed import evaluated
+from varlaw.symbolic.blocks.lines import Balls, Enclosable, enclosure
 from varlaw.symbolic.language_text import typed
 
 

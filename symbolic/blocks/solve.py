@@ -9,9 +9,10 @@ from sympy.polys.polyerrors import PolynomialError
 
 from varlaw.symbolic.blocks.block import Block, start
 from varlaw.symbolic.blocks.coupled import Coupled, CoupledBack
-from varlaw.symbolic.blocks.enclosed import depends, is_nil
+from varlaw.symbolic.blocks.enclosed import is_nil
 from varlaw.symbolic.blocks.growth import decimal
 from varlaw.symbolic.blocks.iteration import Iterated, IteratedProduct
+from varlaw.symbolic.blocks.lines import depends
 from varlaw.symbolic.blocks.masked import masked
 from varlaw.symbolic.blocks.repeat import Repeat
 from varlaw.symbolic.blocks.roots import OCTAVES, roots
