@@ -139,6 +139,8 @@ class Algebra:
 
     def _power(self, node: Node) -> Expr:
         base, exponent = map(self._built, node.parts)
+        if base.is_Rational and base.is_negative and exponent.is_integer and exponent.free_symbols:
+            return Integer(-1) ** exponent * power(-base, exponent)
         try:
             return power(base, exponent)
         except ReadingError:

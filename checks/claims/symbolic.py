@@ -10,6 +10,7 @@ from flint import arb, fmpz
 from varlaw.checks.claims import identities
 from varlaw.checks.claims.algebra import Algebra, symbol
 from varlaw.checks.claims.between import Between
+from varlaw.checks.claims.boundaries import failing
 from varlaw.checks.claims.compare import Finding, against_literal, number
 from varlaw.checks.claims.convexity import by_convexity
 from varlaw.checks.claims.definitions import free_names
@@ -69,9 +70,20 @@ def decided(left: Node, sign: str, right: Node, scope: Scope, asked: Asked) -> F
     wanted = WANTED.get(sign, (0,))
     if not seen.signs <= {0, *wanted}:
         return _failed(left, sign, right, scope, positive, seen, asked)
+    point = None
+    if sign != "=":
+        point = failing(left, sign, right, positive, scope, asked.ranges)
+    if point is not None:
+        told = f"fails at {identities.shown(point)} ({identities.names_shown(positive)})"
+        if asked.sure:
+            return Finding(Verdict.REFUTED, "", told, "counter-example")
+        return Finding(Verdict.UNDECIDED, "", told) if insist or _claims(left, right) else None
     why = _proof(left, sign, right, positive, scope, asked.ranges) or _by_cases(
         left, sign, right, positive, scope
     )
+    if not why and not asked.sure and any(map(_improper, (left, right))):
+        positive = {name: above or name in seen.above for name, above in positive.items()}
+        why = _proof(left, sign, right, positive, scope, asked.ranges)
     about = identities.names_shown(positive)
     if endless:
         about += ", where the sums converge"
@@ -225,12 +237,26 @@ def _failed(
 
 
 def _divides(node: Node, positive: Mapping[str, bool]) -> bool:
-    """Whether a formula is divided by something that may be zero."""
-    return node.head is Head.DIVIDE and not all(positive.get(n) for n in names_of(node.parts[1]))
+    """Whether a formula is divided by something over names that is not known to differ from 0."""
+    if node.head is not Head.DIVIDE or not names_of(node.parts[1]):
+        return False
+    names = {*positive, *names_of(node.parts[1])}
+    made = {name: symbol(name, bool(positive.get(name))) for name in names}
+    try:
+        return not Algebra(made).expression(node.parts[1]).is_nonzero
+    except NoValue:
+        return True
 
 
 def _endless(node: Node) -> bool:
     return node.head is Head.SUM and len(node.parts) == 4 and node.parts[3].head is Head.INFINITY
+
+
+def _improper(side: Node) -> bool:
+    return any(
+        node.head is Head.INTEGRAL and any(part.head is Head.INFINITY for part in node.walk())
+        for node in side.walk()
+    )
 
 
 def _without_ends(side: Node) -> bool:
