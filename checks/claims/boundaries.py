@@ -1,6 +1,6 @@
 """Where inequalities fail at single points, which random ones do not meet."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 from itertools import islice, product
 from random import Random
@@ -39,12 +39,13 @@ def failing(
     positive: Mapping[str, bool],
     scope: Scope,
     ranges: Mapping[str, Between],
+    counts: Iterable[str] = (),
 ) -> Point | None:
     """A point at which an inequality fails for certain, or None.
 
     Tried are small numbers, and zeros of the factors of left - right that are linear in a name.
     """
-    whole = whole_names(left, right)
+    whole = whole_names(left, right).union(counts)
     whole |= {n for n in positive if whole_by_custom(n) and not fraction_by_custom(n)}
     names = sorted(positive)
     grid = (dict(zip(names, values, strict=True)) for values in product(PLACES, repeat=len(names)))

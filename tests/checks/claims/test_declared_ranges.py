@@ -34,6 +34,11 @@ def verdict(declared: str, text: str) -> str:
         ("n >= 1", "sum_{k=1}^n k = n (n + 1)/2", "verified"),
         ("0 < p < 1", "floor(p) + p = p", "undecided"),
         ("x > 2; x < 1", "x^2 > 0", "undecided"),  # there is none
+        ("n natural", "(-1)^(2 n) = 1", "verified"),
+        ("n natural", "(-1)^n = 1", "refuted"),
+        ("n natural", "sin(pi n) = 0", "verified"),
+        ("n natural", "n^2 >= n", "verified"),
+        ("n natural", "n^2 > n", "refuted"),  # at 1
     ],
 )
 def test_bounds_hold(declared: str, text: str, expected: str) -> None:
