@@ -151,14 +151,16 @@ def shown(point: Mapping[str, Fraction]) -> str:
 
 def equal(left: Any, right: Any) -> bool:
     """Whether two SymPy expressions are one by exact normal form; False where that is open."""
-    from sympy import exp, fraction, together
+    from sympy import erf, erfc, exp, fraction, sqrtdenest, together
     from sympy.functions.elementary.hyperbolic import HyperbolicFunction
     from sympy.functions.elementary.trigonometric import TrigonometricFunction
 
     from varlaw.checks.algebra import is_zero
 
-    difference = left - right
+    difference = (left - right).replace(erfc, lambda x: 1 - erf(x))
     if is_zero(difference):
+        return True
+    if difference.is_number and is_zero(sqrtdenest(difference)):
         return True
     top, _ = fraction(together(difference))
     if _small(top) and is_zero(top.expand()):

@@ -177,6 +177,8 @@ def _series(node: Node, scope: Scope) -> Any:
         raise NoValue("the ends of a sum or product are not whole numbers")
     if high - low >= MOST_TERMS:
         raise NoValue(f"a sum or product of more than {MOST_TERMS} terms")
+    if high < low - 1 and scope.values:
+        raise NoValue("a sum or product that runs backwards")
     total = arb(0 if node.head is Head.SUM else 1)
     for k in range(low, high + 1):
         term = _value(body, scope.binding(plain(index), arb(fmpz(k))))
