@@ -5,6 +5,9 @@ against letters (n_{in}, \text{relu}), which bar opens and which closes, the d o
 rows of a display, and what is layout. One pass over the pieces, with a stack of open brackets.
 """
 
+import re
+from unicodedata import normalize
+
 from lark import Token
 
 from varlaw.symbolic.formulas.latex_brackets import CLOSING, OPENERS, Brackets
@@ -32,6 +35,8 @@ from varlaw.symbolic.formulas.vocabulary import (
 
 BASES = frozenset({"NAME", "VARIABLE", "WORD"})
 POWERS = ("NUMBER", "DIGITS", "SUM", "PRODUCT", "INTEGRAL")  # ^T is no transpose behind these
+FRACTIONS = (r"\frac", r"\tfrac", r"\dfrac", r"\cfrac", r"\nicefrac", r"\sfrac")
+FRACTION_SIGN = re.compile(r"(\d+)\N{FRACTION SLASH}(\d+)")
 SHORT = 8  # pieces of a superscript that is no power
 SIMPLE = {
     "+": "PLUS", "-": "MINUS", "/": "SLASH", r"\div": "SLASH",
@@ -108,7 +113,7 @@ class Latex(Numbers, Names, Brackets):
         if text == r"\int":
             self.top.integrals += 1
             return self.emit("INTEGRAL", piece)
-        if text in (r"\frac", r"\tfrac", r"\dfrac", r"\cfrac"):
+        if text in FRACTIONS:
             self.emit("FRAC", piece)
             self.top.fractions += 1
             self.wants = max(self.wants - 1, 0) + 2
@@ -152,6 +157,8 @@ class Latex(Numbers, Names, Brackets):
             raise NotRead(f"an arrow, {text}", piece.start, piece.end)
         if text in RAISED or text in LOWERED:
             return self.raised(piece)
+        if fraction := FRACTION_SIGN.fullmatch(normalize("NFKC", text)):
+            return self.fraction_sign(piece, *fraction.groups())
         return self.named(piece)
 
     def script(self, piece: Piece) -> None:
@@ -280,7 +287,7 @@ class Latex(Numbers, Names, Brackets):
         if text == ":" and ratio and ":" not in self.tokens[-2:]:
             return self.emit("SLASH", piece, ":")
         if text == ":":
-            raise NotRead("a colon", piece.start, piece.end)
+            raise NotRead("a colon between formulas", piece.start, piece.end)
         return self.emit("RELATION", piece, RELATIONS[text], end)
 
     def comma(self, piece: Piece) -> None:

@@ -255,7 +255,7 @@ class Names(Scanner):
         elif name.isalpha():
             raise NotRead(f"an unknown command, {piece.text}", piece.start, piece.end)
         else:
-            raise NotRead(f"an unknown sign, {piece.text!r}", piece.start, piece.end)
+            raise NotRead(f"an unknown sign, {piece.text}", piece.start, piece.end)
         return self.used()
 
 

@@ -125,6 +125,13 @@ class Numbers(Scanner):
         self.emit("NUMBER", piece, str(above), end)
         self.emit("NUMBER", piece, "9" * len(digits) + "0" * len(places), end)
 
+    def fraction_sign(self, piece: Piece, above: str, below: str) -> None:
+        """A fraction that is one character, such as a half."""
+        self.emit("FRAC", piece)
+        self.emit("NUMBER", piece, above)
+        self.emit("NUMBER", piece, below)
+        self.used()
+
     def siunitx(self, piece: Piece) -> None:
         r"""\num{1.5e-3}, whose comma is a decimal one."""
         text = "".join(item.text for item in self.argument(piece) if not item.is_space)

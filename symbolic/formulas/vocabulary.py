@@ -40,9 +40,10 @@ UNICODE = {
     "π": r"\pi", "ρ": r"\rho", "σ": r"\sigma", "τ": r"\tau", "υ": r"\upsilon", "φ": r"\phi",
     "ϕ": r"\phi", "χ": r"\chi", "ψ": r"\psi", "ω": r"\omega", "Γ": r"\Gamma", "Δ": r"\Delta",
     "Θ": r"\Theta", "Λ": r"\Lambda", "Ξ": r"\Xi", "Π": r"\Pi", "Σ": r"\Sigma", "Φ": r"\Phi",
-    "Ψ": r"\Psi", "Ω": r"\Omega", "\N{NO-BREAK SPACE}": " ", "\N{NARROW NO-BREAK SPACE}": " ",
-    "\N{THIN SPACE}": " ",
+    "Ψ": r"\Psi", "Ω": r"\Omega", "，": ",", "、": ",", "；": ";", "。": ".",
+    "\N{NO-BREAK SPACE}": " ", "\N{NARROW NO-BREAK SPACE}": " ", "\N{THIN SPACE}": " ",
 }  # fmt: skip
+WIDE = str.maketrans("＝＜＞＋－／＊（）［］｛｝｜", "=<>+-/*()[]{}|")  # of East Asian writing
 RAISED = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁻ⁿ", "0123456789-n", strict=True))
 LOWERED = dict(zip("₀₁₂₃₄₅₆₇₈₉ᵢⱼₖₗₙₘₜ", "0123456789ijklnmt", strict=True))
 
@@ -145,7 +146,8 @@ REFUSED = {
     r"\eqref": "a cross-reference", r"\ref": "a cross-reference", r"\cite": "a citation",
     r"\argmax": "an argument of the maximum", r"\argmin": "an argument of the minimum",
     r"\overset": "a relation with a text above", r"\stackrel": "a relation with a text above",
-    r"\over": r"a fraction by \over: write \frac", r"\choose": r"\choose: write \binom",
+    r"\over": "a fraction", r"\choose": "a binomial coefficient", r"\bmod": "a remainder",
+    r"\pmod": "a remainder", r"\mod": "a remainder", r"\arg": "an argument",
     r"\det": "a determinant", r"\forall": "a quantifier", r"\exists": "a quantifier",
     r"\sup": "a supremum", r"\inf": "an infimum",
     r"\vdots": "an ellipsis", r"\ddots": "an ellipsis",
@@ -153,5 +155,7 @@ REFUSED = {
     r"\substack": "a sum over conditions in rows", r"\qtyrange": "a range of quantities",
     r"\unit": "a unit", r"\si": "a unit", r"\ang": "an angle in degrees",
     r"\input": "a file", r"\include": "a file", r"\lesssim": "a relation up to a constant",
+    r"\doteq": "a relation of two meanings", r"\cancel": "a part that is crossed out",
+    r"\bcancel": "a part that is crossed out", r"\xcancel": "a part that is crossed out",
     r"\gtrsim": "a relation up to a constant", r"\asymp": "a relation up to constants",
 }  # fmt: skip

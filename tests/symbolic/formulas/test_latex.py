@@ -26,6 +26,8 @@ NUMBERS = [
     (r"\tfrac12 + \frac1{12} + \dfrac{1}2", "1/2 + 1/12 + 1/2"),
     (r"\sqrt2 + \sqrt N + \sqrt[3]{x}", "sqrt(2) + sqrt(N) + root(x, 3)"),
     ("σ² = √2", "sigma^2 = sqrt(2)"),
+    (r"½mv² + x^½ + \nicefrac{1}{3}", "1/2*m*v^2 + x^(1/2) + 1/3"),
+    ("f（1，356）＝2。", "f(1, 356) = 2"),
 ]
 NAMES = [
     ("n_{in} + n_{\\text{layers}}", "n_in + n_layers"),
@@ -226,7 +228,14 @@ def test_what_authors_write_is_read(text: str, expected: str) -> None:
         (r"a &= 5 & b &= 4 \\ &= 5 & &= 4", "a column that begins with a sign"),
         ("3.14\\,159", "a number behind"),
         (r"\log(x|y)", "not closed|closes nothing"),
-        ("f(x|y|)", "not expected"),
+        ("f(x|y|)", r"\| cannot stand behind y"),
+        ("|x = 2|", "= cannot stand in these brackets"),
+        (r"\frac{1} = 2", "an argument is missing before ="),
+        (r"\sqrt[3]{}", "nothing stands between { and }"),
+        ("1 = = 2", "nothing stands between = and ="),
+        (r"\times 2", r"nothing stands before \\times"),
+        (r"\approx", r"nothing stands behind \\approx"),
+        ("2½ = 2.5", "a mixed number"),
         (r"a \intertext{if} b = 1", "condition in words"),
         (r"\mathbb{E} x", "expectation without brackets"),
         (r"\mathbb{E}|x||y|", "expectation without brackets"),
@@ -238,7 +247,7 @@ def test_what_authors_write_is_read(text: str, expected: str) -> None:
         (r"\foo x", "unknown command"),
         ("{x", "not closed"),
         ("x)", "closes nothing"),
-        ("a +", "the end is not expected"),
+        ("a +", r"nothing stands behind \+"),
         (r"\quad", "nothing but layout"),
     ],
 )
