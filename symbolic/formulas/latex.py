@@ -26,6 +26,7 @@ from varlaw.symbolic.formulas.vocabulary import (
     RAISED,
     REFUSED,
     RELATIONS,
+    ROOTS,
     SPACES,
     TIMES,
     UNICODE,
@@ -64,6 +65,8 @@ class Latex(Numbers, Names, Brackets):
         return self.tokens
 
     def piece(self, piece: Piece) -> None:
+        if piece.text in ROOTS and not self.wants:
+            return self.root_sign(piece)
         text = UNICODE.get(piece.text, piece.text)
         if text != piece.text:
             piece = piece._replace(text=text)
@@ -124,6 +127,9 @@ class Latex(Numbers, Names, Brackets):
             return None
         if text == r"\sqrt":
             return self.root(piece)
+        if text == "''":
+            self.emit("PRIME", piece)
+            return self.emit("PRIME", piece)
         if text == r"\num":
             return self.siunitx(piece)
         if text in ACCENTS and not self.plain_delta(text):
@@ -136,7 +142,7 @@ class Latex(Numbers, Names, Brackets):
             return self.between_rows(piece)
         if text in (r"\begin", r"\end"):
             return self.environment(piece)
-        if text in (r"\boxed", r"\fbox", r"\ensuremath"):
+        if text in (r"\boxed", r"\fbox", r"\ensuremath", r"\alert", r"\structure"):
             return self.boxed(piece)
         if text in (r"\underbrace", r"\overbrace"):
             return self.underbrace(piece)
@@ -144,7 +150,7 @@ class Latex(Numbers, Names, Brackets):
             for _ in range(UNSEEN[text]):
                 self.argument(piece)
             return None
-        if text in (r"\color", r"\textcolor"):
+        if text in (r"\color", r"\textcolor", r"\mathcolor"):
             self.argument(piece)
             return self.coloured(piece)
         if text in (r"\overset", r"\stackrel"):

@@ -26,6 +26,12 @@ NUMBERS = [
     (r"\tfrac12 + \frac1{12} + \dfrac{1}2", "1/2 + 1/12 + 1/2"),
     (r"\sqrt2 + \sqrt N + \sqrt[3]{x}", "sqrt(2) + sqrt(N) + root(x, 3)"),
     ("σ² = √2", "sigma^2 = sqrt(2)"),
+    (
+        "2√2 + √16 + √(a + b) + ∛27 + √0.5",
+        "2*sqrt(2) + sqrt(16) + sqrt(a + b) + root(27, 3) + sqrt(0.5)",
+    ),
+    ("3‐1 + 1⁄2 + f″(x)", "3 - 1 + 1/2 + f''(x)"),
+    (r"\alert{3.14} + \mathcolor{red}{x} = 1 (\#eq:a)", "3.14 + x = 1"),
     (r"½mv² + x^½ + \nicefrac{1}{3}", "1/2*m*v^2 + x^(1/2) + 1/3"),
     ("f（1，356）＝2。", "f(1, 356) = 2"),
 ]
@@ -236,6 +242,9 @@ def test_what_authors_write_is_read(text: str, expected: str) -> None:
         (r"\times 2", r"nothing stands before \\times"),
         (r"\approx", r"nothing stands behind \\approx"),
         ("2½ = 2.5", "a mixed number"),
+        ("√16\\dots", "an ellipsis"),
+        ("30°", "degrees"),
+        (r"(\#eq:a", "not closed"),
         (r"a \intertext{if} b = 1", "condition in words"),
         (r"\mathbb{E} x", "expectation without brackets"),
         (r"\mathbb{E}|x||y|", "expectation without brackets"),
