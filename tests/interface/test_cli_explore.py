@@ -144,7 +144,7 @@ def test_a_solution_that_holds_where_it_is_positive(varlaw):
 
 
 def test_gradients_that_correlate(varlaw):
-    """DeepScaleLM's ReLU row, 1/4 + asin(r)/(2 pi) times the product, and a mean through dropout."""
+    """DeepScaleLM's ReLU row: 1/4 + asin(r)/(2 pi) times the product; a mean through dropout."""
     options = "--correlation", "1/4", "--gradient-correlation", "1/2", "--second-moment", "1"
     block = "linear(64, 64, var=1/64) >> relu"
     found = answer(varlaw, block, *options, "--measure", "--tolerance", "0.2")
