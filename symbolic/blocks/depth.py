@@ -57,7 +57,7 @@ def depth(repeat: Repeat, state: State) -> Depth:
         try:
             product = repeat.product(state)
             backward = product.growth
-            if not backward.kind and points is not None:
+            if not backward.kind and points is not None and product.path.variable == repeat.q:
                 backward = gradient_fate(product, going)
         except BlockError:
             pass
