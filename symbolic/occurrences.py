@@ -21,7 +21,6 @@ def depends(f: Basic, x: Symbol) -> bool:
     return f == x or any(depends(part, x) for part in f.args)
 
 
-@lru_cache(maxsize=MOST)
 def contains(f: Basic, *kinds: type[Basic]) -> bool:
     """Whether an expression of one of the classes occurs.
 
@@ -30,7 +29,12 @@ def contains(f: Basic, *kinds: type[Basic]) -> bool:
     >>> contains(1 + abs(x), log, Abs), contains(1 + abs(x), log)
     (True, False)
     """
-    return isinstance(f, kinds) or any(contains(part, *kinds) for part in f.args)
+    return _contains(f, kinds)
+
+
+@lru_cache(maxsize=MOST)
+def _contains(f: Basic, kinds: tuple[type[Basic], ...]) -> bool:
+    return isinstance(f, kinds) or any(_contains(part, kinds) for part in f.args)
 
 
 @lru_cache(maxsize=MOST)
