@@ -22,15 +22,15 @@ def depends(f: Basic, x: Symbol) -> bool:
 
 
 @lru_cache(maxsize=MOST)
-def contains(f: Basic, *kinds: type[Basic]) -> bool:
+def contains(f: Basic, kinds: type[Basic] | tuple[type[Basic], ...]) -> bool:
     """Whether an expression of one of the classes occurs.
 
     >>> from sympy import Abs, log
     >>> x = Symbol("x")
-    >>> contains(1 + abs(x), log, Abs), contains(1 + abs(x), log)
+    >>> contains(1 + abs(x), (log, Abs)), contains(1 + abs(x), log)
     (True, False)
     """
-    return isinstance(f, kinds) or any(contains(part, *kinds) for part in f.args)
+    return isinstance(f, kinds) or any(contains(part, kinds) for part in f.args)
 
 
 @lru_cache(maxsize=MOST)

@@ -11,7 +11,7 @@ from itertools import pairwise
 from math import log
 
 from flint import arb, ctx
-from sympy import Add, Expr, Integer, Mul, Pow, Symbol, erf, erfc, exp, oo, sqrt
+from sympy import Add, Expr, Integer, Mul, Pow, Symbol, erf, erfc, exp, oo, sqrt, together
 from sympy import log as logarithm
 
 from varlaw.symbolic.gaussian.balls import NoEnclosure, ball
@@ -69,7 +69,13 @@ def enclose(
         finer = [part for piece in pieces for part in _at_singularities(piece, x)]
         if len(finer) == len(pieces):
             raise
-    return GaussianMean(finer, x, mean, sqrt(variance)).enclosed(digits)
+    try:
+        return GaussianMean(finer, x, mean, sqrt(variance)).enclosed(digits)
+    except NoEnclosure:  # poles of terms may cancel, as in 1/x - 1/sinh(x)
+        whole = [Piece(p.lower, p.upper, together(p.expression)) for p in finer]
+        if whole == finer:
+            raise
+    return GaussianMean(whole, x, mean, sqrt(variance)).enclosed(digits)
 
 
 def _with_tails(f: Expr) -> Expr:
