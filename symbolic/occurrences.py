@@ -30,7 +30,8 @@ def contains(f: Basic, kinds: type[Basic] | tuple[type[Basic], ...]) -> bool:
     >>> contains(1 + abs(x), (log, Abs)), contains(1 + abs(x), log)
     (True, False)
     """
-    return isinstance(f, kinds) or any(contains(part, kinds) for part in f.args)
+    found = (contains(part, kinds) for part in f.args)  # type: ignore[arg-type]
+    return isinstance(f, kinds) or any(found)
 
 
 @lru_cache(maxsize=MOST)
