@@ -220,3 +220,23 @@ def test_fast_waves(text: str, f: Callable[[Any], Any]) -> None:
 def test_waves_that_are_too_fast_are_refused() -> None:
     with pytest.raises(NoMoment, match="varies too fast for"):
         moment("sin(exp(x^2))")
+
+
+def gelu_tanh(z: Any) -> Any:
+    return z / (1 + mpmath.exp(-2 * mpmath.sqrt(2 / mpmath.pi) * (z + z**3 * 44715 / 1000000)))
+
+
+@pytest.mark.parametrize(
+    ("text", "f"),
+    [
+        ("softplus(gelu_tanh(x))", lambda z: mpmath.log1p(mpmath.exp(gelu_tanh(z)))),
+        ("log(1 + gelu_tanh(x)^2)", lambda z: mpmath.log1p(gelu_tanh(z) ** 2)),
+        ("log(2 + x^2/4000000)*1[x < 0]", lambda z: mpmath.log(2 + z**2 / 4000000) * (z < 0)),
+        ("relu(2*x - 1)/(1 + x^2/17000)", lambda z: max(2 * z - 1, 0) / (1 + z * z / 17000)),
+    ],
+)
+def test_bounds_that_need_the_right_form(text: str, f: Callable[[Any], Any]) -> None:
+    with mpmath.workdps(25):
+        law = [-14, -4, 0, mpmath.mpf("0.5"), 4, 14], mpmath.mpf(1) / 7
+        expected = mpmath.quad(lambda z: f(z) * mpmath.npdf(z, law[1]), law[0])
+        assert abs(mpmath.mpf(moment(text, "1/7").digits(18).digits) - expected) < 1e-17
