@@ -103,7 +103,7 @@ def test_nothing_grows_beyond_its_bound(f: Expr, mean: int, slope: Expr) -> None
         ([-9, 2, 1], 1),
         ([5, 3, -40], -1),
         ([1, -100, 1], 0),
-        ([1, -1], 0),
+        ([1, -1], -1),
     ],
 )
 def test_signs_of_polynomials(coefficients: list[Fraction], sign: int) -> None:
