@@ -70,20 +70,20 @@ def enclose(
             return GaussianMean(written, x, mean, sqrt(variance), even=first).enclosed(digits)
         except NoEnclosure as problem:
             problems.append(problem)
-    raise problems[:2][-1]
+    raise problems[: 2 + (given != pieces)][-1]
 
 
 def _written(pieces: list[Piece], given: list[Piece], x: Symbol) -> Iterator[list[Piece]]:
     """A function in several ways, the later ones for where no enclosure is found by the others."""
     yield pieces
+    if given != pieces:
+        yield given
     finer = [part for piece in pieces for part in _at_singularities(piece, x)]
     if len(finer) > len(pieces):
         yield finer
         whole = [Piece(p.lower, p.upper, together(p.expression)) for p in finer]
         if whole != finer:  # poles of terms may cancel, as in 1/x - 1/sinh(x)
             yield whole
-    if given != pieces:
-        yield given
 
 
 def _with_tails(f: Expr) -> Expr:
