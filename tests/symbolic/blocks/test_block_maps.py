@@ -19,6 +19,7 @@ from varlaw.symbolic.blocks.state import (
     Gradient,
     State,
 )
+from varlaw.symbolic.language import read
 
 d, n, v, b, s, G, p, T = (
     Symbol(name, positive=True) for name in ["d", "n", "v", "b", "s", "G", "p", "T"]
@@ -120,6 +121,35 @@ def test_the_table_of_deepscalelm(block: Block, mean, row):
     for value, expected in zip(found, row, strict=True):
         if expected is not None:
             assert abs((value - expected).subs(at).evalf()) < 1e-12
+
+
+@pytest.mark.parametrize("logits", ["1/100", "1/10"])
+@pytest.mark.parametrize("rho", [0, ONE / 3])
+@pytest.mark.parametrize("drop", [0, ONE / 3])
+def test_the_attention_row_of_deepscalelm(logits, rho, drop):
+    """Its code, simulations/SHA.py: many tokens, small logits, whose gradients it leaves out."""
+    width, head, length, value, c_ = 316, 64, 548, ONE / 500, ONE / 2
+    w = read(logits) / width
+    block = Attention(
+        width, length, value=value, out=ONE / head, query=w, key=w, head_width=head, dropout=drop
+    )
+    state = State(second_moment=ONE, product=rho)
+    gradient = Gradient(second_moment=ONE * head / width, product=c_ * head / width)
+    out, back = block.forward(state), block.backward(gradient, state)
+    apart, s2 = 1 - rho, width * w**2
+    term = apart**2 * (length - 1) * s2
+    term += exp(apart * width * s2) / (1 - drop) * (4 * apart**2 * s2 + apart)
+    variance = (term / length + rho) * width * value
+    shared = (2 * apart**2 * width * w**2 + apart) / length + rho
+    pairs = (length - 1) * c_
+    expected = [
+        (out.second_moment, variance),
+        (out.product, shared * width * value),
+        (back.second_moment, head * value * (1 / (1 - drop) + pairs) / length),
+        (back.product, head * value * (1 + pairs) / length),
+    ]
+    for found, published in expected:
+        assert float(found / published) == pytest.approx(1, rel=0.04)
 
 
 def test_the_tables_wrong_neighbour_differs():
