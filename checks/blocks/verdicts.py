@@ -29,6 +29,7 @@ UNSIZED = {  # approximations whose error has no bound here, and what it comes f
     Approximation.TOKENS: "their number",
     Approximation.SAMPLES: "their number",
     Approximation.POSITIONS: "their differences",
+    Approximation.GATES: "their differences from token to token",
 }
 WIDE = Approximation.WIDE, "the width"
 SCALES = {"product": "forward", "gradient_product": "backward"}  # whose share the margin is
