@@ -227,6 +227,19 @@ def test_embedding_starts_anew():
         ("prenorm(linear(d, d, var=v) >> abs >> linear(d, d, var=v))", "exact at finite width, "
          "symmetric weights"),
         ("residual(linear(d, d, var=v) >> relu)", "symmetric weights, wide limit"),
+        (
+            "conv(3, 8, 3, var=1, padding=1, size=8) >> groupnorm(2) >> linear(8, 8, var=v)",
+            "exact at finite width, means over positions",
+        ),
+        (
+            "conv(3, 8, 3, var=1, padding=1, size=8) >> layernorm >> linear(8, 8, var=v)",
+            "exact at finite width",
+        ),
+        (
+            "layernorm >> moe(linear(8, 8, var=v), 4, 2, router=1/8)",
+            "wide limit, means over gates",
+        ),
+        ("layernorm >> moe(linear(8, 8, var=v), 4, 1, router=1/8)", "exact at finite width"),
     ],
 )  # fmt: skip
 def test_regimes(block, regime):
