@@ -26,6 +26,7 @@ from varlaw.symbolic.formulas import (
     Macro,
     Node,
     NotRead,
+    cured,
     document_macros,
     read_formula,
     read_macros,
@@ -157,7 +158,7 @@ class Reader:
             )
         except NotRead as error:
             start = min(error.start, len(span.text))
-            self.unread.append(Note(stretch(start, max(error.end, start + 1)), error.reason))
+            self.unread.append(Note(stretch(start, max(error.end, start + 1)), cured(error.reason)))
             return
         condition = CONDITION.search(self.document.text[max(span.start - 12, 0) : span.start])
         after = self.document.text[span.end : span.end + BEHIND]
