@@ -16,6 +16,7 @@ from varlaw.checks.claims.compare import Finding, against_literal, number
 from varlaw.checks.claims.convexity import by_convexity
 from varlaw.checks.claims.definitions import free_names
 from varlaw.checks.claims.functions import CONSTANTS, NoValue
+from varlaw.checks.claims.indexed_sums import by_indices
 from varlaw.checks.claims.induction import by_induction
 from varlaw.checks.claims.literals import Literal, literal_of
 from varlaw.checks.claims.matrices import commuting, may_be_matrix
@@ -63,6 +64,8 @@ def decided(left: Node, sign: str, right: Node, scope: Scope, asked: Asked) -> F
             return multiple
     if sign == "~=" or sign == "!=":
         return None
+    if sign == "=" and (found := by_indices(left, right)) is not None:
+        return found
     endless = any(_endless(node) for side in (left, right) for node in side.walk())
     near = names - set(asked.ranges) if endless and not asked.sure else ()
     seen = identities.sampled(left, right, positive, scope, asked.whole, near, asked.ranges)
