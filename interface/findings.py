@@ -208,7 +208,8 @@ def annotations(report: Report, strict: bool) -> str:
         lines += [_annotation("error", path, link) for path, link in report.links("undecided")]
     for path, findings in report.found.items():
         lines += [
-            _command("warning", path, note.spot, "problem", note) for note in findings.problems
+            _command("error" if strict else "warning", path, note.spot, "problem", note)
+            for note in findings.problems
         ]
     return "\n".join([*lines, last_line(report)])
 
