@@ -43,7 +43,7 @@ def activation_gain(
     """The gains of an activation: factors of its output that keep a moment, forward or backward.
 
     Also where the variances of a deep network settle, and what libraries publish. NAME is such as
-    'gelu', EXPR such as 'leaky_relu(x, 1/5)'.
+    'gelu', or a function such as 'leaky_relu(x, 1/5)'; --expr is for one that is a name too, as x.
     """
     if (name is not None) + everything + (expression is not None) != 1:
         raise click.UsageError("give one of a name, --expr and --all")

@@ -73,6 +73,8 @@ class Plain(Brackets):
             return self.keyword(text, start, end)
         if core in BIG:
             kind = BIG[core]
+            if kind in ("SUM", "PRODUCT") and not below and self.following(end) == "(":
+                raise NotRead(f"write {core}_{{i=1}}^n x[i]: the index before the terms", start)
             self.top.integrals += kind == "INTEGRAL"
             self.emit(kind, core, start, start + len(core))
         elif text == "cases" and self.text[end : end + 1] == "(":

@@ -8,7 +8,7 @@ What is not in the grammar is not read: NotRead says why and where. There is nev
 """
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -33,6 +33,7 @@ from varlaw.symbolic.formulas.plain import plain_tokens
 from varlaw.symbolic.formulas.rules import Rules
 from varlaw.symbolic.formulas.tree import Chain, Head, Node
 
+SAID = frozenset({"~", "<", ">", "<=", ">="})  # of each name of a list before it
 MAX_TREE_DEPTH = 2 * MAX_DEPTH
 SIGNS = {"RELATION", "PLUS", "MINUS", "TIMES", "SLASH", "COMMA", "MID", "SUP", "SUB", "LABEL"}
 OPENING = {*SIGNS, "LBRACE", "OPEN", "BAR_OPEN", "NORM_OPEN", "AT_OPEN", "CASES_OPEN"}
@@ -97,6 +98,7 @@ def _reading(text: str, tokens: list[Token]) -> Reading:
         raise _unexpected(text, tokens, error) from None
     lines = [child for child in children if isinstance(child, Line)]
     separators = [str(child) for child in children if isinstance(child, Token)]
+    lines = _shared(lines, separators)
     for line in lines:
         for side in line.sides:
             _check(side)
@@ -105,6 +107,18 @@ def _reading(text: str, tokens: list[Token]) -> Reading:
         tuple(chain(line) for line in lines if line.signs),
         tuple(line.sides[0] for line in lines if not line.signs),
     )
+
+
+def _shared(lines: list[Line], separators: list[str]) -> list[Line]:
+    """Lines with what x, y ~ N(0, 1) and a, b > 0 say of their last name said of each."""
+    found = lines[-1:]
+    for sign, line in zip(reversed(separators), reversed(lines[:-1]), strict=True):
+        after = found[0]
+        names = [line.sides[0].head, after.sides[0].head] == [Head.NAME] * 2
+        if sign == "," and not line.signs and names and after.signs[:1] and after.signs[0] in SAID:
+            line = replace(after, sides=(line.sides[0], *after.sides[1:]), start=line.start)
+        found.insert(0, line)
+    return found
 
 
 def _unexpected(text: str, tokens: list[Token], error: UnexpectedToken) -> NotRead:
@@ -129,7 +143,7 @@ def _unexpected(text: str, tokens: list[Token], error: UnexpectedToken) -> NotRe
 
 
 def _check_list(lines: list[Line], separators: list[str], text: str) -> None:
-    """Refuse a list of which only some parts hold a relation: a, b > 0."""
+    """Refuse a list of which only some parts hold a relation: a, b = 0."""
     for sign, before, after in zip(separators, lines, lines[1:], strict=False):
         if sign in (",", "quad", ".", "&", "row") and bool(before.signs) != bool(after.signs):
             raise NotRead("a list of which only some members hold a relation", 0, len(text))

@@ -90,6 +90,7 @@ LETTERS_OF_FUNCTIONS = words("f g h F G H phi varphi psi Phi Psi Theta Omega O o
 MOMENTS = {
     "E": "E", "Var": "Var", "var": "Var", "Cov": "Cov", "cov": "Cov", "Std": "Std", "std": "Std",
     "Corr": "Corr", "SD": "Std", "sd": "Std", "Pr": "P", "Prob": "P", "P": "P", "V": "Var",
+    "median": "median", "Median": "median", "quantile": "quantile",
 }  # fmt: skip
 
 ACCENTS = {
