@@ -26,6 +26,7 @@ NUMBERS = [
     (r"\tfrac12 + \frac1{12} + \dfrac{1}2", "1/2 + 1/12 + 1/2"),
     (r"\sqrt2 + \sqrt N + \sqrt[3]{x}", "sqrt(2) + sqrt(N) + root(x, 3)"),
     ("σ² = √2", "sigma^2 = sqrt(2)"),
+    (r"{-}1{+}1 \mathbin{\cdot} n{=}512", "-1 + 1*n = 512"),
     (
         r"2\times\mathbf{v} + \|\mathbf{v}\|\cdot\|\mathbf{w}\|",
         "2*bold_v + ||(bold_v)||*||(bold_w)||",
