@@ -26,9 +26,11 @@ from varlaw.symbolic.formulas import (
     Macro,
     Node,
     NotRead,
+    Reading,
     document_macros,
     read_formula,
     read_macros,
+    read_partly,
 )
 
 LOG_BASES = {"e": None, "2": 2, "10": 10}
@@ -151,25 +153,39 @@ class Reader:
             return
         declared = {name for name, _ in (*self.context.values, *self.context.signs)}
         names = declared | self.numbers
+        where = span.environment
         try:
             reading = read_formula(
-                span.text, macros=self.macros, variables=names, environment=span.environment
+                span.text, macros=self.macros, variables=names, environment=where
             )
         except NotRead as error:
             start = min(error.start, len(span.text))
             self.unread.append(Note(stretch(start, max(error.end, start + 1)), error.reason))
+            for first, part in read_partly(
+                span.text, macros=self.macros, variables=names, environment=where
+            ):
+                self.chained(span, part, first, stretch)
             return
+        self.chained(span, reading, 0, stretch)
+        self.bare += [(node, stretch(node.start, node.end)) for node in reading.expressions]
+
+    def chained(self, span: Span, reading: Reading, first: int, stretch: Stretch) -> None:
+        """The chains of a span, or of a part of it that begins at some place."""
+
+        def shifted(start: int, end: int) -> Spot:
+            return stretch(start + first, end + first)
+
         condition = CONDITION.search(self.document.text[max(span.start - 12, 0) : span.start])
         after = self.document.text[span.end : span.end + BEHIND]
         if self.document.path.lower().endswith(".tex"):
             after = COMMENT.split(after)[0]
+        text = span.text[first:]
         for chain in reading.chains:
-            unit = dropped(span.text, chain.sides[-1].end, after)
-            read = Placed(chain, self.context, span.text, stretch, unit, condition is not None)
+            unit = dropped(text, chain.sides[-1].end, after)
+            read = Placed(chain, self.context, text, shifted, unit, condition is not None)
             self.chains.append(read)
             if (definition := defined(chain)) and literal_of(definition[1]) is not None:
                 self.numbers.add(definition[0])
-        self.bare += [(node, stretch(node.start, node.end)) for node in reading.expressions]
 
     def remark(self, remark: Remark) -> None:
         self.statements(remark.text, lambda start, end: self.spot(remark.start, remark.end))
