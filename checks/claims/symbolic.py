@@ -1,6 +1,6 @@
 """Links over names without values: identities, inequalities, multiples of one another."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Any
@@ -18,6 +18,7 @@ from varlaw.checks.claims.induction import by_induction
 from varlaw.checks.claims.literals import Literal, literal_of
 from varlaw.checks.claims.matrices import commuting, may_be_matrix
 from varlaw.checks.claims.numbers import Scope
+from varlaw.checks.claims.one_sided import constant, told_by
 from varlaw.checks.statistics import Verdict
 from varlaw.symbolic.formulas.tree import Head, Node, plain
 
@@ -219,7 +220,7 @@ def _failed(
         sign == "="
         and asked.insist
         and not asked.sure
-        and _stands_for(left, right, positive, scope)
+        and told_by(left, right, a, b, positive, scope)
     ):
         told = f"{', '.join(sorted(a ^ b))} on one side only may have a value that makes it true"
         return Finding(Verdict.UNDECIDED, "", f"fails at {at}, but {told}")
@@ -230,28 +231,6 @@ def _failed(
     return Finding(
         Verdict.REFUTED, "", f"{value} ({identities.names_shown(positive)})", "counter-example"
     )
-
-
-def _stands_for(left: Node, right: Node, positive: Mapping[str, bool], scope: Scope) -> bool:
-    """Whether names on one side only may be told by the link, as m a = 5 a and v^2/r = w^2 r do.
-
-    Where each side has its own, not if it is a slip: if one for the other makes the link right.
-    """
-    a, b = names_of(left), names_of(right)
-    shared = {name: positive[name] for name in a & b}
-    if not a - b or not b - a:
-        gap = Node(Head.ADD, (left, Node(Head.NEGATIVE, (right,))))
-        quotient = Node(Head.DIVIDE, (left, right))
-        return a != b and any(_constant(n, positive, scope, shared) for n in (gap, quotient))
-    return not any(
-        _same(_signed(left, {one: Node(Head.NAME, (), other)}), right, positive, scope)
-        for one, other in product(a - b, b - a)
-    )
-
-
-def _same(left: Node, right: Node, positive: Mapping[str, bool], scope: Scope) -> bool:
-    seen = identities.sampled(left, right, positive, scope)
-    return seen.clear > 0 and seen.signs == {0}
 
 
 def _divides(node: Node, positive: Mapping[str, bool]) -> bool:
@@ -288,7 +267,7 @@ def _multiple(
             continue
         literal, rest = found
         quotient = Node(Head.DIVIDE, (one, rest))
-        if not _constant(quotient, positive, scope):
+        if not constant(quotient, positive, scope, positive):
             return None
         point = {name: arb(fmpz(k + 2)) for k, name in enumerate(sorted(positive))}
         inner = Scope({**scope.values, **point}, scope.log_base)
@@ -311,21 +290,3 @@ def decimal_times(node: Node) -> tuple[Literal, Node] | None:
 
 def _is_decimal(node: Node) -> bool:
     return node.head is Head.DIGITS or (node.head is Head.NUMBER and "." in node.text)
-
-
-def _constant(
-    quotient: Node, positive: Mapping[str, bool], scope: Scope, names: Collection[str] | None = None
-) -> bool:
-    """Whether a formula does not depend on these names, or on any."""
-    from sympy import cancel, together
-
-    made: dict[str, Any] = {name: symbol(name, above) for name, above in positive.items()}
-    algebra = Algebra(made, scope.log_base)
-    try:
-        found = algebra.expression(quotient)
-    except NoValue:
-        return False
-    symbols = {made[name] for name in (positive if names is None else names)}
-    return not (found.free_symbols & symbols) or not (
-        cancel(together(found)).free_symbols & symbols
-    )
