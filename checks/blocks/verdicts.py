@@ -9,7 +9,7 @@ import numpy as np
 from sympy import Expr
 
 from varlaw.checks.asymptotic import START, AsymptoticSequence, mixture
-from varlaw.checks.blocks.measuring import Simulation, distance
+from varlaw.checks.blocks.measuring import PROBE, Simulation, distance
 from varlaw.checks.blocks.running import children, number, parts, whole
 from varlaw.checks.intervals import Interval, NoInterval
 from varlaw.checks.statistics import Verdict, place, share
@@ -18,7 +18,7 @@ from varlaw.symbolic.blocks.block import Block
 from varlaw.symbolic.blocks.convolution import Conv
 from varlaw.symbolic.blocks.linear import Linear
 from varlaw.symbolic.blocks.repeat import Repeat
-from varlaw.symbolic.blocks.state import Approximation, Regime, State
+from varlaw.symbolic.blocks.state import Approximation, Gradient, Regime, State
 
 TOLERANCE = 0.05
 ERROR_RATE = 1e-6
@@ -31,6 +31,7 @@ UNSIZED = {  # approximations whose error has no bound here, and what it comes f
     Approximation.POSITIONS: "their differences",
 }
 WIDE = Approximation.WIDE, "the width"
+SCALES = {"product": "forward", "gradient_product": "backward"}  # whose share the margin is
 UNKNOWN = Interval(-math.inf, math.inf, "asymptotic", 0)
 
 
@@ -127,6 +128,7 @@ class _Quantity:
 def verdicts(
     block: Block,
     state: State,
+    probe: Gradient = PROBE,
     *,
     tolerance: float = TOLERANCE,
     error_rate: float = ERROR_RATE,
@@ -135,6 +137,8 @@ def verdicts(
     law: str = "normal",
 ) -> dict[str, Judged]:
     """Verdicts on the second moments "forward" and "backward" and the "product" of two inputs.
+
+    With a `probe` of two inputs that correlate, at the output, on their "gradient_product", too.
 
     Networks are drawn until each claim has a verdict, or `budget` random numbers are used up. A
     claim is verified where its confidence sequence lies within claimed (1 +- tolerance), refuted
@@ -146,7 +150,7 @@ def verdicts(
     order of its error, more; between the two it is undecided. Nothing is refuted that rests on
     many tokens or samples, or on means over positions. Raises BlockError as `Simulation.of` does.
     """
-    simulation = Simulation.of(block, state, law)
+    simulation = Simulation.of(block, state, law, probe)
     most = int(budget / simulation.cost)
     streams = np.random.SeedSequence(seed)
     found = dict(_quantities(simulation, tolerance, error_rate, max(most, START)))
@@ -179,7 +183,7 @@ def _quantities(
     alpha = share(error_rate, len(simulation.claimed))
     layers, width = _layers(simulation.block), _width(simulation.block)
     for name, claimed in simulation.claimed.items():
-        scale = abs(simulation.claimed["forward" if name == "product" else name])
+        scale = abs(simulation.claimed[SCALES.get(name, name)])
         used = simulation.regimes[name]
         allowance = 0.0
         if not used.isdisjoint(UNSIZED):

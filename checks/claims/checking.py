@@ -28,6 +28,7 @@ from varlaw.symbolic.formulas import (
     Node,
     NotRead,
     Reading,
+    cured,
     document_macros,
     read_formula,
     read_macros,
@@ -169,7 +170,7 @@ class Reader:
             )
         except NotRead as error:
             start = min(error.start, len(span.text))
-            self.unread.append(Note(stretch(start, max(error.end, start + 1)), error.reason))
+            self.unread.append(Note(stretch(start, max(error.end, start + 1)), cured(error.reason)))
             for first, part in read_partly(
                 span.text, macros=self.macros, variables=names, environment=where
             ):

@@ -33,6 +33,7 @@ class Question:
     insist: bool
     bounds: tuple[tuple[str, str, Fraction], ...] = ()
     sure: bool = False
+    whole: frozenset[str] = frozenset()
 
     @property
     def natural(self) -> bool:
@@ -49,7 +50,7 @@ class Question:
             if not names_of(self.left, self.right):
                 return compared(self.left, self.sign, self.right, scope)
             signs = dict(self.signs)
-            asked = Asked(signs, ranges_of(self.bounds), self.insist, self.sure)
+            asked = Asked(signs, ranges_of(self.bounds), self.insist, self.sure, self.whole)
             return decided(self.left, self.sign, self.right, scope, asked)
         except NoValue as error:
             return Finding(Verdict.UNDECIDED, reason=str(error))
@@ -62,7 +63,8 @@ def answered(left: Node, sign: str, right: Node, context: Context, insist: bool)
     bounds = tuple(bound for bound in context.bounds if bound[0] in names)
     sure = context.stated and bool(names) and names <= {name for name, _ in signs}
     a, b = bare(left), bare(right)
-    asked = Question(a, sign, b, context.log_base, signs, insist, bounds, sure)
+    whole = context.whole & names
+    asked = Question(a, sign, b, context.log_base, signs, insist, bounds, sure, whole)
     return _remembered(asked)
 
 

@@ -1,7 +1,7 @@
 """Decimals inside of a formula that are roundings themselves, as in 0.8413 - 0.1587 = 0.6827.
 
 Who computes on with all digits and writes fewer makes no mistake: the link is right for numbers
-that round to those written. Decimals of one or two digits, such as 0.5, are taken as exact.
+that round to those written. Decimals such as 0.5, 0.02 and 0.975 are taken as exact.
 """
 
 from collections.abc import Mapping
@@ -45,7 +45,7 @@ def _widened(side: Node) -> tuple[Node, Mapping[str, arb]]:
         if node.head is not Head.NUMBER or "." not in node.text:
             return replace(node, parts=tuple(map(replaced, node.parts))) if node.parts else node
         literal = literal_of(node)
-        if literal is None or literal.digits < ROUNDED:
+        if literal is None or literal.digits < ROUNDED + (literal.figure % 5 == 0):
             return node
         name = f"about {node.text}"
         balls[name] = literal.ball() + _error(literal.place)

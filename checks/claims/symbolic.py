@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from itertools import product
 from typing import Any
 
@@ -10,6 +11,7 @@ from flint import arb, fmpz
 from varlaw.checks.claims import identities
 from varlaw.checks.claims.algebra import Algebra, symbol
 from varlaw.checks.claims.between import Between
+from varlaw.checks.claims.boundaries import failing
 from varlaw.checks.claims.compare import Finding, against_literal, number
 from varlaw.checks.claims.convexity import by_convexity
 from varlaw.checks.claims.definitions import free_names
@@ -41,13 +43,14 @@ class Asked:
 
     `signs` says of names whether they are positive. A link that is part of a longer derivation, or
     that uses definitions, is no condition: `insist`; `sure` says that it is claimed for all values
-    of its names, which are declared.
+    of its names, which are declared; `whole` are those that are 1, 2, 3, ...
     """
 
     signs: Mapping[str, bool]
     ranges: Mapping[str, Between] = field(default_factory=dict)
     insist: bool = False
     sure: bool = False
+    whole: frozenset[str] = frozenset()
 
 
 def decided(left: Node, sign: str, right: Node, scope: Scope, asked: Asked) -> Finding | None:
@@ -62,7 +65,7 @@ def decided(left: Node, sign: str, right: Node, scope: Scope, asked: Asked) -> F
         return None
     endless = any(_endless(node) for side in (left, right) for node in side.walk())
     near = names - set(asked.ranges) if endless and not asked.sure else ()
-    seen = identities.sampled(left, right, positive, scope, (), near, asked.ranges)
+    seen = identities.sampled(left, right, positive, scope, asked.whole, near, asked.ranges)
     if not seen.clear and not insist and any(map(_without_ends, (left, right))):
         return None
     if not seen.clear:
@@ -70,9 +73,20 @@ def decided(left: Node, sign: str, right: Node, scope: Scope, asked: Asked) -> F
     wanted = WANTED.get(sign, (0,))
     if not seen.signs <= {0, *wanted}:
         return _failed(left, sign, right, scope, positive, seen, asked)
-    why = _proof(left, sign, right, positive, scope, asked.ranges) or _by_cases(
+    point = None
+    if sign != "=":
+        point = failing(left, sign, right, positive, scope, asked.ranges, asked.whole)
+    if point is not None:
+        told = f"fails at {identities.shown(point)} ({identities.names_shown(positive)})"
+        if asked.sure:
+            return Finding(Verdict.REFUTED, "", told, "counter-example")
+        return Finding(Verdict.UNDECIDED, "", told) if insist or _claims(left, right) else None
+    why = _proof(left, sign, right, positive, scope, asked.ranges, asked.whole) or _by_cases(
         left, sign, right, positive, scope
     )
+    if not why and not asked.sure and any(map(_improper, (left, right))):
+        positive = {name: above or name in seen.above for name, above in positive.items()}
+        why = _proof(left, sign, right, positive, scope, asked.ranges, asked.whole)
     about = identities.names_shown(positive)
     if endless:
         about += ", where the sums converge"
@@ -106,13 +120,17 @@ def _proof(
     positive: Mapping[str, bool],
     scope: Scope,
     ranges: Mapping[str, Between] | None = None,
+    whole: frozenset[str] = frozenset(),
 ) -> str:
-    made: dict[str, Any] = {name: symbol(name, above) for name, above in positive.items()}
+    made: dict[str, Any] = {
+        name: symbol(name, above, name in whole) for name, above in positive.items()
+    }
     algebra = Algebra(made, scope.log_base, gammas=True)
     if sign == "=" and by_induction(left, right, algebra):
         return "induction over the last term"
-    for name, between in (ranges or {}).items():
-        if between.open or sign in (">=", "<="):
+    from_one = dict.fromkeys(whole if sign in (">=", "<=") else (), Between(Fraction(1)))
+    for name, between in {**from_one, **(ranges or {})}.items():
+        if sign in (">=", "<=") or (between.open and name not in whole):
             made[name] = between.symbol(name, positive[name])
     algebra = Algebra(made, scope.log_base, gammas=True)
     try:
@@ -210,7 +228,8 @@ def _failed(
     ):
         if asked.sure and not whole:
             continue
-        inner = identities.sampled(left, right, signs, scope, whole, small, asked.ranges)
+        all_whole = asked.whole.union(whole)
+        inner = identities.sampled(left, right, signs, scope, all_whole, small, asked.ranges)
         if inner.clear and inner.signs <= {0, *wanted}:
             return Finding(Verdict.UNDECIDED, "", f"fails at {at}, but not {told}")
     a, b = names_of(left), names_of(right)
@@ -234,12 +253,26 @@ def _failed(
 
 
 def _divides(node: Node, positive: Mapping[str, bool]) -> bool:
-    """Whether a formula is divided by something that may be zero."""
-    return node.head is Head.DIVIDE and not all(positive.get(n) for n in names_of(node.parts[1]))
+    """Whether a formula is divided by something over names that is not known to differ from 0."""
+    if node.head is not Head.DIVIDE or not names_of(node.parts[1]):
+        return False
+    names = {*positive, *names_of(node.parts[1])}
+    made = {name: symbol(name, bool(positive.get(name))) for name in names}
+    try:
+        return not Algebra(made).expression(node.parts[1]).is_nonzero
+    except NoValue:
+        return True
 
 
 def _endless(node: Node) -> bool:
     return node.head is Head.SUM and len(node.parts) == 4 and node.parts[3].head is Head.INFINITY
+
+
+def _improper(side: Node) -> bool:
+    return any(
+        node.head is Head.INTEGRAL and any(part.head is Head.INFINITY for part in node.walk())
+        for node in side.walk()
+    )
 
 
 def _without_ends(side: Node) -> bool:

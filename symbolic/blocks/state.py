@@ -132,6 +132,11 @@ class Gradient(_Flow):
     regime: Regime = field(default_factory=lambda: Regime({Approximation.PROBE}))
     product_regime: Regime = field(default_factory=lambda: Regime({Approximation.PROBE}))
 
+    @property
+    def correlation(self) -> Expr:
+        """The correlation of the gradients of two inputs, whose mean is 0."""
+        return tidy(self.product / self.second_moment)
+
 
 @lru_cache(maxsize=4096)
 def tidy(expression: Expr) -> Expr:

@@ -1,5 +1,6 @@
 """Formulas as authors write them: read into a tree of our own, so far without any meaning."""
 
+from varlaw.symbolic.formulas.cures import cured
 from varlaw.symbolic.formulas.limits import NotRead
 from varlaw.symbolic.formulas.macros import Macro, document_macros, read_macros
 from varlaw.symbolic.formulas.partly import read_partly
@@ -14,6 +15,7 @@ __all__ = [
     "Node",
     "NotRead",
     "Reading",
+    "cured",
     "document_macros",
     "plain",
     "read_formula",

@@ -38,6 +38,8 @@ class Brackets(Scanner):
 
     def open_bracket(self, piece: Piece) -> None:
         sign = {r"\lbrace": r"\{", r"\lbrack": "["}.get(piece.text, piece.text)
+        if self.ahead() == r"\#":  # (\#eq:label) of R Markdown
+            return self.skip_label(piece)
         conditional = self.last() in ("MOMENT", "NAME", "RBRACE", "NUMBER")
         wants, self.wants = self.wants, 0
         if wants:
@@ -46,6 +48,13 @@ class Brackets(Scanner):
             self.emit("FUNCTION", piece, ROUNDED[sign])
         self.push(Open(sign, piece.start, conditional=conditional))
         self.emit("OPEN", piece, "(" if sign in ROUNDED else sign)
+
+    def skip_label(self, piece: Piece) -> None:
+        while self.ahead() not in ("", ")"):
+            self.place += 1
+        if not self.ahead():
+            raise NotRead("( is not closed", piece.start, piece.end)
+        self.place += 1
 
     def close_bracket(self, piece: Piece) -> None:
         sign = {r"\rbrace": r"\}", r"\rbrack": "]"}.get(piece.text, piece.text)

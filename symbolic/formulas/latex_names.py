@@ -144,7 +144,7 @@ class Names(Scanner):
         if below:
             word = word.replace(" ", "").replace("-", "")
             if not (word.isascii() and word.isalnum()):
-                raise NotRead(f"{piece.text} of a formula", piece.start, end)
+                raise NotRead(f"a formula inside {piece.text}", piece.start, end)
             kind = "NAME" if len(word) == 1 or word in GREEK else "WORD"
             self.emit("NUMBER" if word.isdecimal() else kind, piece, word, end)
             return self.used()
@@ -174,7 +174,7 @@ class Names(Scanner):
         elif not prefix and WORD.fullmatch(word):
             self.word(piece, word.replace("-", ""), end)
         else:
-            raise NotRead(f"{piece.text} of a formula", piece.start, end)
+            raise NotRead(f"a formula inside {piece.text}", piece.start, end)
         return self.used()
 
     def brackets_follow(self) -> bool:
@@ -255,7 +255,7 @@ class Names(Scanner):
         elif name.isalpha():
             raise NotRead(f"an unknown command, {piece.text}", piece.start, piece.end)
         else:
-            raise NotRead(f"an unknown sign, {piece.text!r}", piece.start, piece.end)
+            raise NotRead(f"an unknown sign, {piece.text}", piece.start, piece.end)
         return self.used()
 
 

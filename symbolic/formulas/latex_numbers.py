@@ -10,6 +10,7 @@ from varlaw.symbolic.formulas.macros import Piece
 from varlaw.symbolic.formulas.vocabulary import (
     LOWERED,
     RAISED,
+    ROOTS,
 )
 
 SIUNITX = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?")
@@ -133,6 +134,30 @@ class Numbers(Scanner):
         self.emit("FRAC", piece, r"\frac", end)
         self.emit("NUMBER", piece, str(above), end)
         self.emit("NUMBER", piece, "9" * len(digits) + "0" * len(places), end)
+
+    def fraction_sign(self, piece: Piece, above: str, below: str) -> None:
+        """A fraction that is one character, such as a half."""
+        self.emit("FRAC", piece)
+        self.emit("NUMBER", piece, above)
+        self.emit("NUMBER", piece, below)
+        self.used()
+
+    def root_sign(self, piece: Piece) -> None:
+        """A root as one character goes over a whole number or a bracket: √16 and √(a + b)."""
+        self.skip_spaces()
+        if piece.text == "√" and self.ahead() == "(":
+            return self.emit("FUNCTION", piece, "sqrt")
+        self.emit("ROOT" if piece.text == "√" else "ROOT_OF", piece)
+        if piece.text != "√":
+            self.emit("NUMBER", piece, ROOTS[piece.text])
+        if not self.ahead().isdecimal():
+            self.wants = 1
+            return None
+        number = self.source[self.place]
+        self.place += 1
+        self.emit("LBRACE", number, "{")
+        self.number(number)
+        return self.emit("RBRACE", number, "}")
 
     def siunitx(self, piece: Piece) -> None:
         r"""\num{1.5e-3}, whose comma is a decimal one."""

@@ -160,7 +160,7 @@ class Plain(Brackets):
         if text in SIMPLE:
             return self.emit(SIMPLE[text], text, start, end)
         if text == "!=" and self.tokens and self.tokens[-1].end_pos == start:
-            raise NotRead("a factorial or an inequality? spaces", start, end)
+            raise NotRead("a factorial or an inequality?", start, end)
         if text in RELATIONS:
             return self.emit("RELATION", RELATIONS[text], start, end)
         if text in ",;":
@@ -186,7 +186,7 @@ class Plain(Brackets):
         elif text == "\\":
             raise NotRead("LaTeX in plain mathematics", start, end)
         else:
-            raise NotRead(f"an unknown sign, {self.text[start:end]!r}", start, end)
+            raise NotRead(f"an unknown sign, {self.text[start:end]}", start, end)
 
     def dots(self, start: int, end: int) -> None:
         last = self.tokens[-1] if self.tokens else None

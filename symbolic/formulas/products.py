@@ -31,7 +31,7 @@ from varlaw.symbolic.formulas.tree import Head, Node
 
 NAMED = ("name", "variable", "seen")
 PERIODIC = ("sin", "cos", "tan", "cot")
-UNCLEAR = "how far does the function reach? brackets"
+UNCLEAR = "how far does the function reach?"
 
 
 def alone(factor: Factor) -> Node:
@@ -108,7 +108,7 @@ def _valued(
     if slash and row[0].kind == "braces" and row[0].node.head is Head.MULTIPLY:
         raise NotRead(UNSEEN, row[0].start, row[0].end)
     if slash and (len(parts) > 1 or (big is not None and rest)):
-        raise NotRead("what stands below the slash? brackets", row[0].start, parts[-1].end)
+        raise NotRead("what stands below the slash?", row[0].start, parts[-1].end)
     return _product(parts), big is not None
 
 

@@ -26,6 +26,7 @@ from varlaw.symbolic.gaussian.quadrature import LOW, mean_on_part
 from varlaw.symbolic.gaussian.quotients import NoQuotient, Quotients, parity
 from varlaw.symbolic.gaussian.symmetry import halved, tame
 from varlaw.symbolic.gaussian.trapezoid import NotSuited, mean_on_line
+from varlaw.symbolic.occurrences import contains
 from varlaw.symbolic.slopes import raised
 
 ROUNDS = 5
@@ -77,7 +78,7 @@ def _with_tails(f: Expr) -> Expr:
     def complemented(g: Expr) -> Expr:
         return _log(g.replace(lambda node: isinstance(node, Add), _without_cancelling))
 
-    return f.replace(logarithm, complemented) if f.has(logarithm) else f
+    return f.replace(logarithm, complemented) if contains(f, logarithm) else f
 
 
 def _log(g: Expr) -> Expr:

@@ -25,6 +25,10 @@ from varlaw.symbolic.formulas.reader import read_formula, read_plain
         (r"|xy| = |x||y|", "verified"),
         (r"\max(x, 0)^2 - \min(x, 0)^2 = x^2", "undecided"),  # for positive x only
         (r"\int_0^{\infty} x e^{-x} dx = 1", "verified"),
+        (r"\int_{-\infty}^{\infty} e^{-a x^2} dx = \sqrt{\pi/a}", "verified"),  # for a > 0
+        (r"\int_{-\infty}^{\infty} e^{-a x^2} dx = \sqrt{\pi/(2a)}", "refuted"),
+        (r"\int_0^1 \ln x\,dx = -1", "verified"),
+        (r"\int_1^\infty \frac{1}{x^2} dx = 1", "verified"),
         (r"\int_{-\infty}^{\infty} e^{-x^2/2} dx = \sqrt{2\pi}", "verified"),
         (r"\int_{-\infty}^{\infty} e^{-x^2/2} dx = \sqrt{\pi}", "refuted"),
         (r"\sum_{k=1}^{10} k^2 = 385", "verified"),
@@ -110,3 +114,10 @@ def test_identities_of_roots_say_where_they_hold(text: str, real: bool) -> None:
     (judgement,) = judge_chain(read_formula(text).chains[0])
     assert str(judgement.verdict) == "verified"
     assert ("where both sides are real" in judgement.reason) is real
+
+
+@pytest.mark.parametrize(("factor", "told"), [("n-3", True), ("n+3", False)])
+def test_what_may_be_divided_by_zero_is_said(factor: str, told: bool) -> None:
+    (judgement,) = judged(rf"\frac{{1}}{{{factor}}}\sum_{{i=1}}^n 1 = \frac{{n}}{{{factor}}}")
+    assert str(judgement.verdict) == "verified"
+    assert ("divided by zero" in judgement.reason) is told

@@ -57,6 +57,12 @@ def test_delimiters_are_the_same_in_every_format(text: str, found: list[str], su
         ("$10, and Bob gives Eve $ back", []),
         ("from $5 to $x_1$", ["x_1"]),
         ("$5-$10 and US$3", []),
+        ("价格是$5，不是$6。若$x＞0$，则$x+1＞1$。", ["x＞0", "x+1＞1"]),
+        # what dialects of Markdown do not show
+        ("{/* $a$ */} $b$ and {`$c$`} {/* $d$", ["b", "d"]),
+        ('$a$\n+++ {"k": "$b$"}\n$c$ +++ $d$', ["a", "c", "d"]),
+        ('+++\ntitle = "$a$"\n+++\n$b$', ["b"]),
+        ("+++\n\n$a$\n\n+++\n$b$", ["a", "b"]),
         ("a $$ restaurant, not a $$$ one", []),
         ("I have $ and you have $ too", []),
         ("$ x = 1 $ has blanks", [" x = 1 "]),
@@ -145,6 +151,7 @@ def test_latex(text: str, found: list[str]) -> None:
     [
         ("    $x$ indented", ["x"]),
         ("``quoted'' $x$ and ``again''", ["x"]),
+        ("``$a$`` and ``b'' $x$ and ``c``", ["x"]),
         ("`$x$` and $y$", ["y"]),
         ("```\n$x$\n\n$y$\n```\n$z$", ["z"]),
         (r"\[Lambda]*x is \[ y \]", [" y "]),

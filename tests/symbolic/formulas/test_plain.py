@@ -61,7 +61,7 @@ def test_arguments_may_be_named() -> None:
         ("E|x|", "expectation without brackets"),
         (r"\frac12", "LaTeX"),
         ("x.__class__", "full stop"),
-        ("__import__('os')", "not expected"),
+        ("__import__('os')", "nothing stands before _"),
         ("(x", "not closed"),
         ("", "nothing"),
     ],
