@@ -148,8 +148,9 @@ class Recipe:
         """The factor E[y^2]/E[x^2] of a linear layer with these weights; None without a fan."""
         if not self.fan:
             return None
-        factor = read(self.fan) * self.variance
-        return factor.cancel() if factor.is_rational_function() else factor
+        number, rest = self.variance.as_independent(*self.variance.free_symbols, as_Add=False)
+        factor = read(self.fan) * rest
+        return number * (factor.cancel() if factor.is_rational_function() else factor)
 
     @property
     def names(self) -> set[str]:
