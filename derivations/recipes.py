@@ -1,7 +1,7 @@
 """Default initialisations of libraries and models: what is drawn, and the variance that results.
 
-`recipe_table.py` holds the rows: what the source says, and no variance. Variances come from the
-laws of sampling here.
+`recipe_table.py` and `recipe_models.py` hold the rows: what sources say, and no variance.
+Variances come from the laws of sampling here.
 """
 
 from abc import ABC, abstractmethod
@@ -167,9 +167,10 @@ def at(expression: Expr, shape: Mapping[str, Expr]) -> Expr:
 @cache
 def recipes() -> tuple[Recipe, ...]:
     """All recipes, in the order of the table."""
-    from varlaw.derivations.recipe_table import RECIPES
+    from varlaw.derivations.recipe_models import MODELS
+    from varlaw.derivations.recipe_table import LIBRARIES
 
-    return RECIPES
+    return LIBRARIES + MODELS
 
 
 def chosen(name: str | None) -> tuple[Recipe, ...]:
