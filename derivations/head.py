@@ -224,6 +224,14 @@ def loss_one_nat() -> Derivation:
     sources=("raffel2020",),
     rests_on=("loss-upper",),
     symbols=("z: the logits, N(0, 768): embeddings of std 1 on 768 unit features",),
+    pitfalls=(
+        (
+            "log K + s^2/2 is the leading order at any s",
+            "only up to s^2 = 2 log K; beyond it the largest logit is what counts, and the loss "
+            "stays below s sqrt(2 log K)",
+            "s^2 = 768, K = 32128, 2 log K = 20.75: 114.6, below 126.3; not 394.4",
+        ),
+    ),
 )
 def loss_saturated() -> Derivation:
     return derive(Expectation(log(total(Integer(32128), Integer(768))))).by("log-sum", places=4)

@@ -1,11 +1,10 @@
-"""The table of recipes: what libraries and models draw by default, as their sources say it."""
+"""The rows of libraries in the table of recipes, as their sources say it."""
 
 from varlaw.derivations.recipes import (
     Constant,
     Normal,
     Orthogonal,
     Recipe,
-    Standardised,
     Truncated,
     Uniform,
 )
@@ -14,14 +13,6 @@ TORCH = "https://github.com/pytorch/pytorch/blob/main/torch/nn/"
 KERAS = "https://github.com/keras-team/keras/blob/master/keras/src/"
 FLAX = "https://github.com/google/flax/blob/main/flax/linen/"
 JAX = "https://github.com/jax-ml/jax/blob/main/jax/_src/nn/initializers.py"
-HUGGING = "https://github.com/huggingface/transformers/blob/main/src/transformers/models/"
-BERT = "https://github.com/google-research/bert/blob/master/modeling.py"
-GPT2 = "https://github.com/openai/gpt-2/blob/master/src/model.py"
-NANO = "https://github.com/karpathy/nanoGPT/blob/master/model.py"
-NFNET = "https://github.com/google-deepmind/deepmind-research/blob/master/nfnets/base.py"
-FIXUP = "https://github.com/hongyi-zhang/Fixup/blob/master/cifar/models/fixup_resnet_cifar.py"
-TIMM = "https://github.com/huggingface/pytorch-image-models/blob/main/timm/models/"
-MUP = "https://arxiv.org/abs/2203.03466"
 
 DEFAULT = ("pytorch-linear-bound", "pytorch-linear-variance")
 STD_AT_TWO = "0.87962566103423978"  # by which Keras and JAX divide before they truncate
@@ -39,7 +30,7 @@ def cut(std: str) -> Truncated:
     return Truncated(std, f"2*{std}")
 
 
-RECIPES = (
+LIBRARIES = (
     Recipe(
         "pytorch-linear",
         "weight",
@@ -119,6 +110,24 @@ RECIPES = (
         note="two of them are added, so that 2/(3 h) is added to the variance",
     ),
     Recipe(
+        "pytorch-gru",
+        "weights",
+        Uniform("1/sqrt(h)"),
+        TORCH + "modules/rnn.py",
+        "h",
+        ("uniform-variance",),
+        "by the hidden size, as in an LSTM; those of an input of width m keep m/(3 h)",
+    ),
+    Recipe(
+        "pytorch-bilinear",
+        "weight",
+        Uniform("1/sqrt(m)"),
+        TORCH + "modules/linear.py",
+        "m*d",
+        ("pytorch-linear-bound", "product-variance"),
+        "by the width m of the first input only: with d of the second, m d products are summed",
+    ),
+    Recipe(
         "pytorch-trunc_normal_",
         "std 1",
         Truncated("1", "2"),
@@ -189,6 +198,15 @@ RECIPES = (
         "four gates in one matrix (h, 4 h): a gate keeps 1/4",
     ),
     Recipe(
+        "keras-gru",
+        "kernel",
+        Uniform("sqrt(6/(m + 3*h))"),
+        KERAS + "layers/rnn/gru.py",
+        "m",
+        XAVIER,
+        "three gates in one matrix (m, 3 h)",
+    ),
+    Recipe(
         "keras-he_normal",
         "kernel",
         corrected("sqrt(2/m)"),
@@ -246,80 +264,5 @@ RECIPES = (
         "m",
         ("einsum-kernel", "attention-qk"),
         "drawn in the shape (m, h d), then folded",
-    ),
-    Recipe("bert", "weights", cut("0.02"), BERT, "m", ("truncated-normal-bert",)),
-    Recipe(
-        "bert-transformers",
-        "weights",
-        Normal("0.02"),
-        HUGGING + "bert/modeling_bert.py",
-        "m",
-        ("normal-std",),
-        "the PyTorch port is not truncated",
-    ),
-    Recipe("gpt2", "weights", Normal("0.02"), GPT2, "m", ("normal-std",)),
-    Recipe("gpt2", "wte", Normal("0.02"), GPT2),
-    Recipe("gpt2", "wpe", Normal("0.01"), GPT2),
-    Recipe(
-        "gpt2-transformers",
-        "c_proj",
-        Normal("0.02/sqrt(2*L)"),
-        HUGGING + "gpt2/modeling_gpt2.py",
-        "m",
-        note="by the number 2 L of residual branches, not of blocks",
-    ),
-    Recipe("nanogpt", "weights", Normal("0.02"), NANO, "m"),
-    Recipe("nanogpt", "c_proj", Normal("0.02/sqrt(2*L)"), NANO, "m"),
-    Recipe("nanogpt", "wte, wpe", Normal("0.02"), NANO),
-    Recipe(
-        "t5",
-        "q",
-        Normal("1/sqrt(m*d)"),
-        HUGGING + "t5/modeling_t5.py",
-        "m",
-        ("attention-qk",),
-        "the 1/sqrt(d) of the logits is in the queries alone",
-    ),
-    Recipe("t5", "k, v", Normal("1/sqrt(m)"), HUGGING + "t5/modeling_t5.py", "m", ("lecun",)),
-    Recipe("t5", "o", Normal("1/sqrt(h*d)"), HUGGING + "t5/modeling_t5.py", "h*d", ("lecun",)),
-    Recipe("t5", "wi, wo", Normal("1/sqrt(m)"), HUGGING + "t5/modeling_t5.py", "m", ("lecun",)),
-    Recipe("t5", "shared", Normal("1"), HUGGING + "t5/modeling_t5.py"),
-    Recipe(
-        "nfnet",
-        "conv",
-        Standardised("1/sqrt(c*k)"),
-        NFNET,
-        "c*k",
-        ("conv-fan-in", "gain-relu-variance"),
-        "standardised for each output at every step; the activations carry their gain",
-    ),
-    Recipe(
-        "fixup",
-        "conv1",
-        Normal("sqrt(2/(n*k))/sqrt(L)"),
-        FIXUP,
-        "c*k",
-        ("he-backward",),
-        "He's law by fan-out, times L^(-1/(2 m - 2)) for branches of two layers",
-    ),
-    Recipe("fixup", "conv2", Constant("0"), FIXUP, "c*k", note="the last layer of each branch"),
-    Recipe("fixup", "fc", Constant("0"), FIXUP, "m"),
-    Recipe(
-        "timm-vit",
-        "linear",
-        Truncated("0.02", "2"),
-        TIMM + "vision_transformer.py",
-        "m",
-        ("truncated-normal-pytorch",),
-        "absolute bounds: nothing is cut",
-    ),
-    Recipe("mup", "hidden", Normal("1/sqrt(m)"), MUP, "m", ("lecun",)),
-    Recipe(
-        "mup",
-        "output",
-        Normal("1/m"),
-        MUP,
-        "m",
-        note="the output is as small as 1/sqrt(m): std 1/m, not variance 1/m",
     ),
 )

@@ -1,7 +1,7 @@
 """Default initialisations of libraries and models: what is drawn, and the variance that results.
 
-`recipe_table.py` holds the rows: what the source says, and no variance. Variances come from the
-laws of sampling here.
+`recipe_table.py` and `recipe_models.py` hold the rows: what sources say, and no variance.
+Variances come from the laws of sampling here.
 """
 
 from abc import ABC, abstractmethod
@@ -148,8 +148,9 @@ class Recipe:
         """The factor E[y^2]/E[x^2] of a linear layer with these weights; None without a fan."""
         if not self.fan:
             return None
-        factor = read(self.fan) * self.variance
-        return factor.cancel() if factor.is_rational_function() else factor
+        number, rest = self.variance.as_independent(*self.variance.free_symbols, as_Add=False)
+        factor = read(self.fan) * rest
+        return number * (factor.cancel() if factor.is_rational_function() else factor)
 
     @property
     def names(self) -> set[str]:
@@ -166,9 +167,10 @@ def at(expression: Expr, shape: Mapping[str, Expr]) -> Expr:
 @cache
 def recipes() -> tuple[Recipe, ...]:
     """All recipes, in the order of the table."""
-    from varlaw.derivations.recipe_table import RECIPES
+    from varlaw.derivations.recipe_models import MODELS
+    from varlaw.derivations.recipe_table import LIBRARIES
 
-    return RECIPES
+    return LIBRARIES + MODELS
 
 
 def chosen(name: str | None) -> tuple[Recipe, ...]:

@@ -193,7 +193,12 @@ def sigmoid_backward_fine(case: Case) -> Trial:
     left = value(f"{text}^2") - value(text) ** 2
     left -= sum(c**2 * factorial(k) for k, c in parts.items())
     square = (left + (value(text) - claim) ** 2) / claim**2
-    wrong = {"sigmoid'(1)^2, at one point": sigmoid_slope(np.ones(1))[0] ** 2 / claim - 1}
+    others = {
+        "sigmoid'(1)^2, at one point": float(sigmoid_slope(np.ones(1))[0]) ** 2,
+        "E[sigmoid'(z)]^2, without the variance": value("sigmoid'(x)") ** 2,
+        "1/16, at 0": 1 / 16,
+    }
+    wrong = {name: other / claim - 1 for name, other in others.items()}
     return over_units(case, rest, square, 0, wrong, scale=0.1)
 
 

@@ -173,6 +173,13 @@ def test_standard_deviations_of_truncated_laws(key: tuple[str, str], std: float)
     assert float(at(recipe.variance, SIZE)) ** 0.5 == pytest.approx(std, rel=1e-11)
 
 
+def test_truncated_weights_keep_a_multiple_of_the_fan() -> None:
+    (bert,) = (recipe for recipe in recipes() if recipe.name == "bert")
+    assert bert.forward is not None
+    assert float(at(bert.forward, SIZE)) == pytest.approx(60 * 0.01759251322068**2)
+    assert len(str(bert.forward).split("m")) == 2
+
+
 def test_recipes_of_a_library_and_by_name() -> None:
     assert {r.name for r in chosen("t5")} == {"t5"}
     assert len(chosen("pytorch")) > len(chosen("pytorch-linear")) == 2
@@ -194,6 +201,8 @@ TORCH_LAYERS = {
     ("pytorch-attention", "out_proj.weight"): lambda nn: attention(nn).out_proj.weight,
     ("pytorch-lstm", "weight_ih"): lambda nn: nn.LSTM(60, 8).weight_ih_l0,
     ("pytorch-lstm", "weight_hh"): lambda nn: nn.LSTM(60, 8).weight_hh_l0,
+    ("pytorch-gru", "weights"): lambda nn: nn.GRU(60, 8).weight_hh_l0,
+    ("pytorch-bilinear", "weight"): lambda nn: nn.Bilinear(60, 16, 4).weight,
     ("pytorch-orthogonal_", "weight"): lambda nn: nn.init.orthogonal_(nn.Linear(60, 24).weight),
 }
 
