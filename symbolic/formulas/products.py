@@ -148,13 +148,23 @@ def _product(parts: list[Node]) -> Node:
     if len(parts) == 1:
         return parts[0]
     for before, node in itertools.pairwise(parts):
-        if node.head in (Head.NUMBER, Head.DIGITS):
+        if node.head in (Head.NUMBER, Head.DIGITS) and not _in_brackets(before, node):
             raise NotRead("a number behind a factor", before.start, node.end)
         numbers = {before.head, *(part.head for part in node.parts)}
         if node.head is Head.DIVIDE and numbers == {Head.NUMBER}:
             raise NotRead("a mixed number or a product?", before.start, node.end)
     flat = tuple(inner for part in parts for inner in _factors(operand(part)))
     return Node(Head.MULTIPLY, flat, "", flat[0].start, flat[-1].end)
+
+
+def _in_brackets(before: Node, node: Node) -> bool:
+    """Whether a number is a factor in brackets, as in (3)(4) and 2(3).
+
+    It is no label of an equation, 2 (3), nor the accuracy of the digits before it, 1.38(6).
+    """
+    bare = before.end - before.start <= len(before.text)
+    digits = before.head is Head.NUMBER and "." in before.text and bare
+    return node.start == before.end and node.end - node.start > len(node.text) and not digits
 
 
 def _row(factors: list[Factor], rest: list[list[Factor] | Token], only: bool) -> list[Node]:
