@@ -26,7 +26,8 @@ BEGIN = rf"\\begin\{{((?:{'|'.join(ENVIRONMENTS)})\*?)\}}"
 MATHEMATICA = r"\\\[[A-Z][A-Za-z]+\]"  # its names of letters, \[Lambda], open no display
 BLANK = r"[\r\n][ \t]*[\r\n]"
 _TITLE = r"""(?:[ \t]+(?:"[^"\n]{0,500}"|'[^'\n]{0,500}'))?"""
-_ADDRESS = rf"\]\([^\s()]*(?:\([^\s()]*\)[^\s()]*)*{_TITLE}\)|https?://[^\s<>()\"']*"
+_REFERENCE = rf"^ {{0,3}}\[(?!\^)[^\]\r\n]{{1,99}}\]:[ \t]*(?:https?://|[/#.<])\S*{_TITLE}"
+_ADDRESS = rf"\]\([^\s()]*(?:\([^\s()]*\)[^\s()]*)*{_TITLE}\)|{_REFERENCE}|https?://[^\s<>()\"']*"
 _ATTRIBUTE = r"""\s+[A-Za-z_:@][\w:.-]*+(?:\s*=\s*(?:"[^"]{0,500}"|'[^']{0,500}'|[^\s"'<>=`]+))?"""
 _TAG = rf"</?(?P<element>[A-Za-z][A-Za-z0-9-]*+)(?:{_ATTRIBUTE})*+\s*/?>"
 _SKIPPED = r"\{/\*|^\+\+\+"  # comments of MDX, breaks between blocks of MyST

@@ -193,7 +193,8 @@ class Brackets(Scanner):
             if piece.text == r"\begin":
                 return self.open_cases(piece)
             return self.close(piece, "cases", "CASES_CLOSE")
-        if name in ("array",) and self.top.sign == "cases":
+        alone = len(self.stack) == 1 and (piece.text == r"\end" or self.last() in ("", "SEPARATOR"))
+        if name == "array" and (self.top.sign == "cases" or alone):
             if piece.text == r"\begin":
                 self.argument(piece)
             return None

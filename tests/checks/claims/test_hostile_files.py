@@ -51,6 +51,34 @@ def test_what_can_be_read_is_judged(content: str) -> None:
         assert any("read" in note.message for note in found.problems)
 
 
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        *("$" * 300_000, r"\[" * 60_000, r"\begin{align}" * 20_000, "<div " * 60_000),
+        *("[a](" * 50_000, "[a](b 'c " * 30_000, "{/* $a$ " * 3_000, "+++\n" * 5_000),
+        *("|" + "a|" * 5_000 + "\n|" + "-|" * 5_000, "- " * 50_000 + "x", ">" * 100_000 + " x"),
+        "".join("`" * length + " " for length in range(1, 500)),
+        "$" + r"\frac " * 3_000 + "$ $" + "(" * 5_000 + "$ $" + r"\sqrt{" * 2_000 + "$",
+        r"$\input{/etc/passwd} = 1$ $\text{__import__('os')} = 1$ $\mathrm{eval}(x) = 1$",
+        "$" + r"\begin{cases}" * 90 + "1" + r"\end{cases}" * 90 + " = 2$",
+        "$" + "1{+}" * 6_000 + "1 = 2$ $" + "√" * 5_000 + "2 = 1$ $" + "½" * 5_000 + "= 1$",
+        "$"
+        + r"\mathbf{a} \cdot " * 300
+        + "b = 1$ $"
+        + "(" * 90
+        + "x"
+        + ")" * 90
+        + r"\times y = z$",
+    ],
+    ids=lambda text: text[:12],
+)
+def test_claims_beside_hostile_text_are_judged(hostile: str) -> None:
+    begin = process_time()
+    found = findings(".md", f"{TRUE}\n\n{hostile}\n\n{TRUE}\n")
+    assert process_time() - begin < 3 * SECONDS
+    assert [link.text for link in found.links if link.verdict == "verified"] == [TRUE[1:-1]] * 2
+
+
 def test_cells_that_there_is_no_time_for() -> None:
     cells = [{"cell_type": "markdown", "source": TRUE}] * 20_000
     found = findings(".ipynb", json.dumps({"cells": cells}))

@@ -55,6 +55,10 @@ from varlaw.symbolic.formulas.reader import read_formula, read_plain
         (r"\sin 30 = 1/2", "undecided"),  # in degrees
         (r"\arctan 1 = 45", "undecided"),
         (r"\tan 45 = 2", "refuted"),
+        (r"100 - 10\% = 90", "undecided"),  # a tenth less
+        (r"50 + 20\% + 10\% = 66", "undecided"),
+        (r"100 - 10\% = 91", "refuted"),
+        (r"1 - 10\% = 90\%", "verified"),
         (r"\log 1000 = 4", "refuted"),
         (r"\prod_{k=1}^{5} k = 121", "refuted"),
         (r"1/2^{99} = 1/2^{98}", "refuted"),

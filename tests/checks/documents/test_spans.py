@@ -59,6 +59,7 @@ def test_delimiters_are_the_same_in_every_format(text: str, found: list[str], su
         ("$5-$10 and US$3", []),
         ("价格是$5，不是$6。若$x＞0$，则$x+1＞1$。", ["x＞0", "x+1＞1"]),
         ('[a $x$](b/$c$ \'d $e$\') ![$y$](f "$g$") ("$z$")', ["x", "y", "z"]),
+        ('[r]: http://a.b/$c "$d$"\n[^n]: $x$\n[1]: $y$', ["x", "y"]),
         # what dialects of Markdown do not show
         ("{/* $a$ */} $b$ and {`$c$`} {/* $d$", ["b", "d"]),
         ('$a$\n+++ {"k": "$b$"}\n$c$ +++ $d$', ["a", "c", "d"]),

@@ -26,6 +26,7 @@ NUMBERS = [
     (r"\tfrac12 + \frac1{12} + \dfrac{1}2", "1/2 + 1/12 + 1/2"),
     (r"\sqrt2 + \sqrt N + \sqrt[3]{x}", "sqrt(2) + sqrt(N) + root(x, 3)"),
     ("σ² = √2", "sigma^2 = sqrt(2)"),
+    (r"\begin{array}{rcl} a & = & 1 + 1 \\ & = & 2 \end{array}", "a = 1 + 1 = 2"),
     (r"{-}1{+}1 \mathbin{\cdot} n{=}512", "-1 + 1*n = 512"),
     (
         r"2\times\mathbf{v} + \|\mathbf{v}\|\cdot\|\mathbf{w}\|",
@@ -227,6 +228,9 @@ def test_what_authors_write_is_read(text: str, expected: str) -> None:
         (r"\nabla f", "gradient"),
         (r"W^{-\top}", "transpose"),
         (r"\begin{pmatrix} a \end{pmatrix}", "matrix"),
+        (r"A = \begin{array}{c} 1 \end{array}", "matrix"),
+        (r"\begin{array}{cc} 1 & 2 \\ 3 & 4 \end{array} = A", "only some members"),
+        (r"\left(\begin{array}{c} a = 1 \end{array}\right)", "matrix"),
         (r"1 + \cdots + n", "ellipsis"),
         (r"\mathbb{E}_x[x y]", "over some of its names"),
         (r"\mathbb{E}_{x+y}[x]", "expectation with a subscript"),
