@@ -8,8 +8,9 @@ from sympy import Expr, preorder_traversal
 
 from varlaw.explored import Exploration
 from varlaw.symbolic.blocks.depth import Depth
-from varlaw.symbolic.blocks.enclosed import accurate, enclosure
+from varlaw.symbolic.blocks.enclosed import accurate
 from varlaw.symbolic.blocks.finite import Scatter
+from varlaw.symbolic.blocks.lines import enclosure
 from varlaw.symbolic.blocks.recurrence import Growth
 from varlaw.symbolic.blocks.solve import KEEPS
 from varlaw.symbolic.blocks.state import Gradient, State

@@ -3,11 +3,14 @@
 SymPy's `diff` gives the same, but asks of each part whether it is zero, which takes it far longer.
 """
 
-from functools import cmp_to_key
+from functools import cmp_to_key, lru_cache
 
 from sympy import Add, Expr, Function, Integer, Mul, Pow, Symbol, exp, tanh
 
+from varlaw.symbolic.occurrences import depends
 
+
+@lru_cache(maxsize=512)
 def slope(f: Expr, x: Symbol, order: int = 1) -> Expr:
     """The derivative of f by x, of an order.
 
@@ -22,7 +25,7 @@ def slope(f: Expr, x: Symbol, order: int = 1) -> Expr:
 
 def is_affine(f: Expr, x: Symbol) -> bool:
     """Whether f is a + b x, b being possibly 0."""
-    return x not in _slope(f, x).free_symbols
+    return not depends(_slope(f, x), x)
 
 
 def raised(base: Expr, exponent: Expr) -> Expr:
@@ -60,7 +63,7 @@ def _order(one: Expr, other: Expr) -> int:
 def _slope(f: Expr, x: Symbol) -> Expr:
     if f == x:
         return Integer(1)
-    if x not in f.free_symbols:
+    if not depends(f, x):
         return Integer(0)
     match f:
         case Add():
@@ -75,10 +78,10 @@ def _slope(f: Expr, x: Symbol) -> Expr:
                 *(
                     Mul(*f.args[:k], _slope(part, x), *f.args[k + 1 :])
                     for k, part in enumerate(f.args)
-                    if x in part.free_symbols
+                    if depends(part, x)
                 )
             )
-        case Pow() if x not in f.exp.free_symbols:
+        case Pow() if not depends(f.exp, x):
             return f.exp * raised(f.base, f.exp - 1) * _slope(f.base, x)
         case exp():
             return f * _slope(f.args[0], x)

@@ -72,8 +72,9 @@ class BatchNorm(Block):
     """(x - mean)/std of each feature over N samples, in training: mean 0, second moment 1, exactly.
 
     Any two of the N samples then have the product -1/(N - 1), since they sum to 0 (Yang et al.
-    2019). The variance over samples is E[x^2] - E[x x'], two samples' product; of Gaussian features
-    gradients are multiplied by (N - 2)/(N - 3) over it. Without `samples` N is large.
+    2019). The variance over samples is E[x^2] - E[x x'], two samples' product; gradients, less
+    their mean over samples, are divided by it, with (N - 2)/(N - 3) if features are Gaussian, and
+    sum to 0 as well. Without `samples` N is large.
     """
 
     samples: Expr | None
@@ -92,14 +93,15 @@ class BatchNorm(Block):
         return normalised.become(Approximation.SAMPLES)
 
     def backward(self, gradient: Gradient, state: State) -> Gradient:
-        if gradient.product != 0:
-            raise BlockError("the correlation of gradients is not followed through batch norm")
         scale, n = tidy(state.second_moment - state.followed), self.samples
         counted = ONE if n is None or not state.gaussian else (n - 2) / (n - 3)
+        passed = tidy(counted * (gradient.second_moment - gradient.product) / scale)
         return gradient.become(
             Approximation.SAMPLES if counted == 1 else Approximation.WIDE,
             *state.resting("second_moment", "product"),
-            second_moment=tidy(counted * gradient.second_moment / scale),
+            *gradient.resting(),
+            second_moment=passed,
+            product=ZERO if n is None else tidy(-passed / (n - 1)),
         )
 
 

@@ -118,7 +118,7 @@ class State(_Flow):
     def followed(self) -> Expr:
         """The product of two inputs. Raises BlockError where it is not followed."""
         if self.product is None:
-            raise BlockError("the correlation of two inputs is needed, and not followed here")
+            raise BlockError("the correlation of two inputs is needed: --correlation follows it")
         return self.product
 
 

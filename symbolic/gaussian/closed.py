@@ -27,6 +27,7 @@ from varlaw.symbolic.gaussian.rational import half_line_mean
 from varlaw.symbolic.gaussian.sums import Shape, Terms, terms_of
 from varlaw.symbolic.gaussian.symmetry import even_part
 from varlaw.symbolic.language_text import typed
+from varlaw.symbolic.occurrences import free_symbols
 
 MOST_WORK = 100_000
 
@@ -61,7 +62,7 @@ def closed_form(f: Expr, x: Symbol, mean: Expr, variance: Expr) -> Expr:
 
 def _by_terms(f: Expr, x: Symbol, mean: Expr, variance: Expr) -> Expr:
     total: Expr = Integer(0)
-    work, numeric = 0, not (f.free_symbols - {x} or mean.free_symbols or variance.free_symbols)
+    work, numeric = 0, not (free_symbols(f) - {x} or mean.free_symbols or variance.free_symbols)
     for piece in pieces_of(f, x):
         try:
             terms = terms_of(piece.expression, x)

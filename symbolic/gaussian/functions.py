@@ -7,6 +7,7 @@ from sympy import Expr, Symbol
 from varlaw.symbolic.activation import Activation
 from varlaw.symbolic.language import Text, free_names, read_function
 from varlaw.symbolic.language_functions import at_number, function_named
+from varlaw.symbolic.occurrences import contains
 
 
 class NoMoment(ValueError):
@@ -54,4 +55,6 @@ def function_of(
 
 def at_numbers(expression: Expr) -> Expr:
     """The expression with the activations of numbers written out."""
+    if not contains(expression, Activation):
+        return expression
     return expression.replace(lambda node: isinstance(node, Activation), at_number)

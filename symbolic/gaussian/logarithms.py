@@ -18,6 +18,7 @@ from flint import acb, arb, ctx
 from sympy import Abs, Add, Expr, Integer, Mul, Poly, Pow, Symbol, cos, log, sin, tan
 
 from varlaw.symbolic.gaussian.balls import NoEnclosure, ball
+from varlaw.symbolic.occurrences import contains
 from varlaw.symbolic.slopes import is_affine
 
 MOST_TERMS = 20_000
@@ -27,7 +28,7 @@ Waves = list[tuple[Expr, Expr]]  # (polynomial, sin(u) or cos(u)) for a sum of l
 
 def parted(f: Expr, x: Symbol) -> tuple[Waves, Expr]:
     """The terms p log|sin(u)| and p log|cos(u)| of f, p polynomial, u affine, and its rest."""
-    if not any(node.has(sin, cos, tan) for node in f.atoms(log)):
+    if not contains(f, log) or not any(node.has(sin, cos, tan) for node in f.atoms(log)):
         return [], f
     waves: Waves = []
     rest: list[Expr] = []

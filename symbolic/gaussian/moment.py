@@ -14,6 +14,7 @@ from varlaw.symbolic.gaussian.nil import whole_number
 from varlaw.symbolic.gaussian.pieces import NotClosed, parts_of
 from varlaw.symbolic.language import Text, free_names, read, read_condition
 from varlaw.symbolic.language_text import chains, typed
+from varlaw.symbolic.occurrences import contains, free_symbols
 
 if TYPE_CHECKING:
     from varlaw.symbolic.gaussian.decimals import Enclosed
@@ -46,8 +47,8 @@ class Moment:
     def symbolic(self) -> bool:
         """Whether the moment depends on parameters, so that it has no digits."""
         parts = (self.function, self.mean, self.variance, self.given or Integer(1))
-        free = set().union(*(part.free_symbols for part in parts)) - {self.variable}
-        return bool(free if self.exact is None else self.exact.free_symbols)
+        free = set().union(*map(free_symbols, parts)) - {self.variable}
+        return bool(free if self.exact is None else free_symbols(self.exact))
 
     def digits(self, count: int = DIGITS) -> "Enclosed":
         """The value to `count` significant digits (absolute ones at zero), all of them proved.
@@ -63,16 +64,30 @@ class Moment:
         try:
             if self.exact is not None:
                 return digits_of(self.exact, count)
-            proved = count if self._kinked else max(count, PROMPT)
+            proved = max(count, self._prompt)
             found = _enclosed(self, proved)
             return found if count == proved else shown(found.value, count, found.method)
         except (NoEnclosure, NotClosed) as error:
             raise NoMoment(f"no digits could be proved: {error}") from error
 
     @cached_property
+    def _prompt(self) -> int:
+        """The digits to find when fewer are asked for: PROMPT where they are found."""
+        from varlaw.symbolic.gaussian.balls import NoEnclosure
+
+        if self._kinked:
+            return 1
+        try:
+            _enclosed(self, PROMPT)
+        except (NoEnclosure, NotClosed):
+            return 1
+        return PROMPT
+
+    @cached_property
     def _kinked(self) -> bool:
         parts = (self.function, self.given or Integer(1))
-        return any(len(parts_of(node)) > 1 for part in parts for node in part.atoms(*KINKED))
+        kinked = [part for part in parts if contains(part, KINKED)]
+        return any(len(parts_of(node)) > 1 for part in kinked for node in part.atoms(*KINKED))
 
     @property
     def text(self) -> str:
@@ -128,7 +143,7 @@ def moment(
     f, x = function_read(function, variable, positive, notes)
     if x.name in {*names, *free_names(mean)}:
         raise NoMoment(f"the mean and the variance may not depend on the variable {x.name}")
-    names |= {symbol.name: symbol for symbol in f.free_symbols - {x}}
+    names |= {symbol.name: symbol for symbol in free_symbols(f) - {x}}
     m, v = (read(text, names=names, real=True) for text in (mean, variance))
     condition = None if given is None else read_condition(given, names=names | {x.name: x})
     if condition is not None and x not in condition.free_symbols:
@@ -143,7 +158,7 @@ def moment(
         found = Moment(f, x, m, v, condition, None, "enclosure", *said)
         if found.symbolic:
             raise NoMoment(f"{error}; digits need values for the parameters") from None
-        found.digits(DIGITS if found._kinked else PROMPT)  # what does not exist is refused at once
+        found.digits()  # what does not exist is refused at once
         return found
     method = "value at the mean" if v.is_zero else "closed form"
     return Moment(f, x, m, v, condition, exact, method, *said)
@@ -196,7 +211,7 @@ def _with_tails(exact: Expr) -> Expr:
         near = ball(v)
         return 1 - erfc(v) if near > FAR else erfc(-v) - 1 if near < -FAR else erf(v)
 
-    return exact.replace(erf, tail) if exact.has(erf) else exact
+    return exact.replace(erf, tail) if contains(exact, erf) else exact
 
 
 @lru_cache(maxsize=64)

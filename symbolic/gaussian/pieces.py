@@ -26,6 +26,7 @@ from sympy import (
 from varlaw.symbolic.activation import KINKED, Activation, Parts
 from varlaw.symbolic.gaussian.balls import Located, NoEnclosure, ball
 from varlaw.symbolic.gaussian.crossings import NotClosed, crossings, sign_of
+from varlaw.symbolic.occurrences import contains, depends
 from varlaw.symbolic.slopes import raised
 from varlaw.symbolic.terms import Indicator
 
@@ -61,7 +62,7 @@ def _split(piece: Piece, x: Symbol) -> list[Piece]:
     if len(parts) == 1:
         return _split(_with(piece, node, parts[0][1]), x)
     argument = node.args[0] - node.args[1] if isinstance(node, (Max, Min)) else node.args[0]
-    if x not in argument.free_symbols:
+    if not depends(argument, x):
         return _split(_with(piece, node, _part_at(argument, parts, from_above)), x)
     found = []
     for lower, upper, value in _intervals(argument, parts, x, piece):
@@ -78,7 +79,7 @@ def _intervals(argument: Expr, parts: Parts, x: Symbol, piece: Piece) -> Interva
         starts = [start for start, _ in parts]
         return list(zip(starts, [*starts[1:], oo], values, strict=True))
     slope = argument.diff(x)
-    if x in slope.free_symbols:
+    if depends(slope, x):
         return _curved(argument, parts, x, piece)
     offset = argument.subs(x, 0)
     points = [(start - offset) / slope for start, _ in parts[1:]]
@@ -154,9 +155,13 @@ def _near(point: Expr, rounding: Callable[[float], int]) -> Expr:
 
 def _constants_settled(f: Expr, x: Symbol) -> Expr:
     """Activations of numbers replaced by their values; of parameters they may stay."""
-    while fixed := [
-        n for n in f.atoms(Activation) if not n.free_symbols and not n.args[0].has(Activation)
-    ]:
+    while contains(f, Activation) and (
+        fixed := [
+            n
+            for n in f.atoms(Activation)
+            if not n.free_symbols and not contains(n.args[0], Activation)
+        ]
+    ):
         f = f.xreplace({n: _part_at(n.args[0], n.written_out, n.from_above) for n in fixed})
     return f
 
@@ -183,11 +188,13 @@ def _put(f: Expr, node: Expr, value: Expr) -> Expr:
 
 def _innermost(f: Expr, x: Symbol) -> Expr | None:
     """A function with parts whose argument holds no other one; None if there is none."""
+    if not contains(f, KINKED):
+        return None
     for part in f.args:
         found = _innermost(part, x)
         if found is not None:
             return found
-    return f if isinstance(f, KINKED) and x in f.free_symbols else None
+    return f if isinstance(f, KINKED) and depends(f, x) else None
 
 
 def parts_of(node: Expr) -> Parts:

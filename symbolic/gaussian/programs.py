@@ -27,6 +27,7 @@ from varlaw.symbolic.gaussian.operations import (
     Step,
     operation,
 )
+from varlaw.symbolic.occurrences import depends
 
 MOST_POWER = 1 << 16
 MOST_DEGREE = 12
@@ -203,7 +204,7 @@ class _Compiler:
     def _found(self, e: Expr) -> int:
         if e == self.x:
             return 0
-        if not e.has_free(self.x):
+        if not depends(e, self.x):
             if e.free_symbols:
                 raise NoEnclosure(f"{min(map(str, e.free_symbols))} has no value")
             return self.number(e)
@@ -225,8 +226,8 @@ class _Compiler:
         raise NoEnclosure(f"no ball arithmetic is known for {what}; split it at its kinks first")
 
     def _chain(self, operation: str, e: Expr) -> int:
-        numbers = [part for part in e.args if not part.has_free(self.x)]
-        others = [self.register(part) for part in e.args if part.has_free(self.x)]
+        numbers = [part for part in e.args if not depends(part, self.x)]
+        others = [self.register(part) for part in e.args if depends(part, self.x)]
         if numbers:
             others.append(self.register(e.func(*numbers)))
         total = others[0]
@@ -235,7 +236,7 @@ class _Compiler:
         return total
 
     def _power(self, base: Expr, exponent: Expr) -> int:
-        if not exponent.has_free(self.x) and exponent.is_Rational and exponent.q <= 2:
+        if not depends(exponent, self.x) and exponent.is_Rational and exponent.q <= 2:
             if abs(exponent.p) > MOST_POWER:
                 raise NoEnclosure(f"the power {exponent} is larger than {MOST_POWER}")
             inner = self.register(base)
@@ -243,7 +244,7 @@ class _Compiler:
             inner = inner if exponent.p > 0 else self.step("inverse", inner)
             power = abs(int(exponent.p))
             return inner if power == 1 else self.step("raise", inner, exponent=power)
-        if exponent.has_free(self.x):
+        if depends(exponent, self.x):
             return self.register(exp(exponent * log(base), evaluate=False))
         return self.step("power", self.register(base), self.number(exponent))
 

@@ -7,7 +7,7 @@ those of what it is a root of: what is found equal is equal.
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import reduce
+from functools import lru_cache, reduce
 from math import gcd, lcm
 
 from flint import Ordering, fmpq, fmpq_mpoly, fmpq_mpoly_ctx
@@ -37,6 +37,7 @@ from sympy import (
 from sympy.core.numbers import Exp1
 
 from varlaw.symbolic.activation import Activation
+from varlaw.symbolic.occurrences import depends
 
 MOST_POWER = 60
 MOST_DEGREE = 2_000
@@ -154,7 +155,7 @@ class Quotients:
         return e.xreplace({self.x: -self.x})
 
     def _is_root(self, e: Pow) -> bool:
-        return bool(e.exp.is_Rational) and self.x not in e.base.free_symbols
+        return bool(e.exp.is_Rational) and not depends(e.base, self.x)
 
     def of(self, e: Expr, mirrored: bool = False) -> Quotient:
         """The quotient that an expression is, or its mirror image."""
@@ -297,6 +298,7 @@ def _softplus(e: Expr) -> Expr | None:
     return None
 
 
+@lru_cache(maxsize=4096)
 def parity(e: Expr, x: Symbol) -> int:
     """1 for an even function of x, -1 for an odd one, 0 for others or where it is not seen."""
     if e == x:

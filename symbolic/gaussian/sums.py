@@ -26,6 +26,7 @@ from sympy import (
 )
 
 from varlaw.symbolic.gaussian.pieces import NotClosed
+from varlaw.symbolic.occurrences import depends
 
 Affine = tuple[Expr, Expr]  # (slope, offset)
 MAX_TERMS = 2000
@@ -72,7 +73,7 @@ ONE = Shape()
 
 def terms_of(f: Expr, x: Symbol) -> Terms:
     """`f` as a sum of terms: shape -> coefficient. Raises NotClosed for any other function."""
-    if x not in f.free_symbols:
+    if not depends(f, x):
         return {ONE: f} if f != 0 else {}
     if f == x:
         return {Shape(1): Integer(1)}
@@ -117,9 +118,9 @@ def _multiplied(left: Terms, right: Terms) -> Terms:
 
 def _power(f: Pow, x: Symbol) -> Terms:
     base, exponent = f.args
-    if x not in base.free_symbols:
+    if not depends(base, x):
         return _exponential(exponent * log(base), x)
-    if exponent.has_free(x):
+    if depends(exponent, x):
         raise NotClosed("no closed form is known with {}", f)
     if not exponent.is_Integer:
         side, scale = _through_zero(f, base, x)
@@ -165,7 +166,7 @@ def _exponential(argument: Expr, x: Symbol) -> Terms:
 
 def _affine(argument: Expr, x: Symbol) -> Affine:
     slope = argument.diff(x)
-    if x in slope.free_symbols:
+    if depends(slope, x):
         raise NotClosed("no closed form is known with erf({})", argument)
     return slope, argument.subs(x, 0)
 

@@ -27,6 +27,7 @@ from sympy import (
 
 from varlaw.symbolic.activation import Activation
 from varlaw.symbolic.gaussian.quotients import NoQuotient, Quotients
+from varlaw.symbolic.occurrences import depends
 from varlaw.symbolic.slopes import is_affine
 
 MOST_NODES = 300
@@ -49,9 +50,9 @@ def even_part(f: Expr, x: Symbol) -> Expr | None:
         half = (quotients.of(f) + quotients.of(f, mirrored=True)).lowest
     except NoQuotient:
         return None
-    if any(isinstance(g, OPEN) and g.has_free(x) for g in quotients.left(half.above)):
+    if any(isinstance(g, OPEN) and depends(g, x) for g in quotients.left(half.above)):
         return None
-    if len(half.below) > 1 and any(g.has_free(x) for g in quotients.left(half.below)):
+    if len(half.below) > 1 and any(depends(g, x) for g in quotients.left(half.below)):
         return None
     return quotients.expression(half) / 2
 
@@ -96,7 +97,7 @@ def _shifted(e: Expr) -> Expr | None:
 
 def tame(f: Expr, x: Symbol) -> bool:
     """Whether |f| is finite everywhere and at most like an exponential of |x|."""
-    return f == x or not f.args or _tame(f, x) or not f.has_free(x)
+    return f == x or not f.args or _tame(f, x) or not depends(f, x)
 
 
 def _tame(f: Expr, x: Symbol) -> bool:
