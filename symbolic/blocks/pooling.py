@@ -121,9 +121,7 @@ class MaxPool(Block):
 
     def forward(self, state: State) -> State:
         if not state.gaussian:
-            raise BlockError(
-                "max-pooling needs Gaussian features: name an activation as its function"
-            )
+            raise BlockError("max-pooling needs Gaussian features: name an activation by function=")
         rho, spread, f = state.correlation, sqrt(state.variance), self.function
         if self._plain:
             free = tidy(1 - rho)
