@@ -106,7 +106,7 @@ def test_measured(varlaw):
         (("relu", "--solve", "v"), "does not depend on v"),
         (("relu", "--solve", "2v"), "not a name"),
         (("linear(d, d, var=1)", "--measure"), "numbers for d"),
-        (("attention(d, T, value=1, out=1)",), "not followed"),
+        (("attention(d, T, value=1, out=1)",), "is needed"),
     ],
 )
 def test_refused(varlaw, arguments, message):

@@ -60,7 +60,7 @@ def test_tokens_whose_gradients_correlate():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("linear(m, n, var=v)", None, c), "not followed"),
+        (("linear(m, n, var=v)", None, c), "is needed"),
         (("conv(3, 4, 3, var=v)",), "give a size"),
         (("conv(3, 4, 3, var=v, padding=1, size=5)", "0", c), "with padding"),
         (("linear(m, n, var=v)", None, 0, "5/2"), "whole number"),
