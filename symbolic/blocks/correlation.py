@@ -147,7 +147,7 @@ def correlation_growth(repeat: Repeat, state: State) -> tuple[Growth, Growth]:
             return found, UNKNOWN
         rate = tidy(factor.subs(RHO, 1))
         return found, Growth("constant") if rate == 1 else Growth("exponential", rate)
-    added = _streams(repeat.block)
+    added = _streams(repeat.block, state.memory)
     if added is None:
         return UNKNOWN, UNKNOWN
     found = _spreading(*added)
@@ -225,7 +225,7 @@ def _certain(value: Expr) -> bool:
     return bool(value.is_positive or tidy(value).factor().is_positive)
 
 
-def _streams(block: Block) -> tuple[Expr, Expr] | None:
+def _streams(block: Block, memory: State | None) -> tuple[Expr, Expr] | None:
     """What residual branches with norms add to q and c where q is large, as functions of rho."""
     parts = block.parts if isinstance(block, Sequential) else (block,)
     big = Dummy("Q", positive=True)
@@ -233,7 +233,7 @@ def _streams(block: Block) -> tuple[Expr, Expr] | None:
     for residual in parts:
         if not isinstance(residual, Residual) or residual.a != 1:
             return None
-        entering = State(second_moment=big, product=RHO * big)
+        entering = State(second_moment=big, product=RHO * big, memory=memory)
         out = residual.branch.forward(entering)
         sums = [
             without(residual.b**2 * value, {big}) for value in (out.second_moment, out.followed)

@@ -121,7 +121,7 @@ class MaxPool(Block):
 
     def forward(self, state: State) -> State:
         if not state.gaussian:
-            raise BlockError("max-pooling needs Gaussian features: put a linear layer before it")
+            raise BlockError("max-pooling needs Gaussian features: name an activation by function=")
         rho, spread, f = state.correlation, sqrt(state.variance), self.function
         if self._plain:
             free = tidy(1 - rho)

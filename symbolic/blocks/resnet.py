@@ -47,7 +47,7 @@ def _stage(inward: Expr, outward: Expr, side: Expr, stride: int, blocks: Expr) -
     plain = Residual(_active() >> _branch(outward, outward, side / stride, 1))
     if stride == 1 and inward == outward:
         return Repeat(plain, blocks)
-    projection = Conv(inward, outward, 1, var=2 / outward, stride=stride)
+    projection = Conv(inward, outward, 1, var=2 / outward, stride=stride, size=side)
     first = _active() >> Parallel(projection, _branch(inward, outward, side, stride))
     return first if blocks == 1 else first >> Repeat(plain, blocks - 1)
 

@@ -2,10 +2,12 @@
 
 import numpy as np
 import pytest
+from sympy import Symbol, simplify
 
 from varlaw.checks.blocks.measuring import weights_drawn as weights_of
 from varlaw.symbolic.blocks.attention import Attention
 from varlaw.symbolic.blocks.block import start
+from varlaw.symbolic.blocks.depth import depth
 from varlaw.symbolic.blocks.layerwise import layers, tokens_of
 from varlaw.symbolic.blocks.reader import read_block
 from varlaw.symbolic.blocks.state import ONE, BlockError, Gradient, State
@@ -135,3 +137,15 @@ def test_numbers_of_tokens_are_checked(count, message):
     )
     with pytest.raises(BlockError, match=message):
         layers(read_block(text), start(1))
+
+
+def test_a_decoder_of_cross_attention_alone_in_depth():
+    """Each of l layers adds the mean of S unlike tokens, to all targets alike: c/q = l/(l + S)."""
+    block = read_block(
+        "targets(d, T, var=1) >> repeat(prenorm(crossattention(d, S, value=1/d, out=1/d)), L)"
+    )
+    entering = block.parts[0].forward(start(1, 0))
+    out, found = block.forward(start(1, 0)), depth(block.parts[1], entering)
+    layers_, tokens = (Symbol(name, positive=True) for name in "LS")
+    assert simplify(out.correlation - layers_ / (layers_ + tokens)) == 0
+    assert (found.correlation.kind, found.correlation.rate) == ("polynomial", -1)
