@@ -209,7 +209,7 @@ def test_regimes(block, regime):
         (lambda: read_block("relu >> relu").forward(start()), "needs Gaussian features"),
         (lambda: read_block("residual(relu)").forward(start()), "needs a linear layer"),
         (lambda: read_block("parallel(linear(d, d, var=1), relu)").forward(start()), "branches"),
-        (lambda: Attention(d, T, value=1, out=1).forward(start()), "not followed"),
+        (lambda: Attention(d, T, value=1, out=1).forward(start()), "--correlation follows it"),
         (lambda: Attention(d, T, value=1, out=1, causal=1, position=2).backward(
             Gradient(second_moment=ONE), given()), "leave out position"),
         (lambda: (Linear(d, n, var=1) >> Linear(d, n, var=1)).forward(start()), "features go into"),
