@@ -16,10 +16,12 @@ from varlaw.checks.claims.compare import Finding, against_literal, number
 from varlaw.checks.claims.convexity import by_convexity
 from varlaw.checks.claims.definitions import free_names
 from varlaw.checks.claims.functions import CONSTANTS, NoValue
+from varlaw.checks.claims.indexed_sums import by_indices
 from varlaw.checks.claims.induction import by_induction
 from varlaw.checks.claims.literals import Literal, literal_of
 from varlaw.checks.claims.matrices import commuting, may_be_matrix
 from varlaw.checks.claims.numbers import Scope
+from varlaw.checks.claims.one_sided import constant, told_by
 from varlaw.checks.statistics import Verdict
 from varlaw.symbolic.formulas.tree import Head, Node, plain
 
@@ -28,6 +30,7 @@ COMPUTED = (Head.SUM, Head.PRODUCT, Head.INTEGRAL)  # nobody sets conditions wit
 PIECES = ("relu", "max", "min", "sign")  # functions with pieces
 ZERO = Node(Head.NUMBER, (), "0")
 MOST_CASES = 2  # names with three cases each
+LARGE = Fraction(20)  # so large may a whole number be meant, where nothing is said
 WANTED = {">=": (0, 1), ">": (1,), "<=": (0, -1), "<": (-1,)}
 
 
@@ -62,6 +65,8 @@ def decided(left: Node, sign: str, right: Node, scope: Scope, asked: Asked) -> F
             return multiple
     if sign == "~=" or sign == "!=":
         return None
+    if sign == "=" and (found := by_indices(left, right)) is not None:
+        return found
     endless = any(_endless(node) for side in (left, right) for node in side.walk())
     near = names - set(asked.ranges) if endless and not asked.sure else ()
     seen = identities.sampled(left, right, positive, scope, asked.whole, near, asked.ranges)
@@ -231,9 +236,23 @@ def _failed(
         inner = identities.sampled(left, right, signs, scope, all_whole, small, asked.ranges)
         if inner.clear and inner.signs <= {0, *wanted}:
             return Finding(Verdict.UNDECIDED, "", f"fails at {at}, but not {told}")
+    if sign != "=" and not asked.sure and counts:
+        large = {**asked.ranges, **dict.fromkeys(counts, Between(LARGE))}
+        inner = identities.sampled(left, right, positive, scope, counts, (), large)
+        if inner.clear and inner.signs <= set(wanted):
+            told = f"fails at {at}, but not for large {', '.join(sorted(counts))}"
+            return Finding(Verdict.UNDECIDED, "", told)
     a, b = names_of(left), names_of(right)
     one_sided = len(seen.signs - {0}) == 1 and 0 not in seen.signs
     computed = any(node.head in COMPUTED for side in (left, right) for node in side.walk())
+    if (
+        sign == "="
+        and asked.insist
+        and not asked.sure
+        and told_by(left, right, a, b, positive, scope)
+    ):
+        told = f"{', '.join(sorted(a ^ b))} on one side only may have a value that makes it true"
+        return Finding(Verdict.UNDECIDED, "", f"fails at {at}, but {told}")
     insist = asked.insist or asked.sure
     if sign == "=" and not (insist or (a == b and (one_sided or seen.constant or computed))):
         return None
@@ -291,7 +310,7 @@ def _multiple(
             continue
         literal, rest = found
         quotient = Node(Head.DIVIDE, (one, rest))
-        if not _constant(quotient, positive, scope):
+        if not constant(quotient, positive, scope, positive):
             return None
         point = {name: arb(fmpz(k + 2)) for k, name in enumerate(sorted(positive))}
         inner = Scope({**scope.values, **point}, scope.log_base)
@@ -314,18 +333,3 @@ def decimal_times(node: Node) -> tuple[Literal, Node] | None:
 
 def _is_decimal(node: Node) -> bool:
     return node.head is Head.DIGITS or (node.head is Head.NUMBER and "." in node.text)
-
-
-def _constant(quotient: Node, positive: Mapping[str, bool], scope: Scope) -> bool:
-    from sympy import cancel, together
-
-    made: dict[str, Any] = {name: symbol(name, above) for name, above in positive.items()}
-    algebra = Algebra(made, scope.log_base)
-    try:
-        found = algebra.expression(quotient)
-    except NoValue:
-        return False
-    symbols = set(made.values())
-    return not (found.free_symbols & symbols) or not (
-        cancel(together(found)).free_symbols & symbols
-    )
