@@ -21,8 +21,8 @@ MARK = r"\\(?:prime|top|ast|star|dagger)(?![A-Za-z])"
 _INSIDE = rf"(?:{_WORD}|{_LETTER}|{MARK}|[0-9,()+* -])+"
 _SCRIPT = rf"(?:\{{(?P<%s>{_INSIDE})\}}|(?P<%s>[A-Za-z0-9*]|{_LETTER}|{MARK}))"
 _SUB, _SUP = (mark + _SCRIPT % (name, name + "1") for mark, name in (("_", "sub"), (r"\^", "sup")))
-_LABEL = re.compile(rf"(?P<core>{CORE})\s*(?:{_SUB})?\s*(?:{_SUP})?")
-_SWAPPED = re.compile(rf"(?P<core>{CORE})\s*(?:{_SUP})\s*(?:{_SUB})")
+_LABEL = rf"(?P<core>{CORE})\s*(?:{_SUB})?\s*(?:{_SUP})?"
+_SWAPPED = rf"(?P<core>{CORE})\s*(?:{_SUP})\s*(?:{_SUB})"
 
 SQUARES = {"s2": r"\sigma"}  # symbols that are written as the square of something
 
@@ -75,7 +75,7 @@ def read_label(text: str) -> Label:
 
     Only letters, digits, Greek and font commands pass, so that nothing in it can run or break out.
     """
-    found = _LABEL.fullmatch(text.strip()) or _SWAPPED.fullmatch(text.strip())
+    found = re.fullmatch(_LABEL, text.strip()) or re.fullmatch(_SWAPPED, text.strip())
     if not found:
         raise NotationError(
             f"{text!r} is not a name in LaTeX: one letter, a Greek letter or \\mathrm{{word}}, "

@@ -15,21 +15,29 @@ from varlaw.symbolic.gaussian.fixed_points import LOW, dyadic
 from varlaw.symbolic.gaussian.pieces import NotClosed, pieces_of
 
 MOST_BITS = 4096
+GUARD = 24
+STEP = 96  # bits
 
 
 def accurate(found: Callable[[], arb], bits: int) -> arb | None:
     """A ball with so many accurate bits, the precision being raised; None where none is found."""
-    precision = bits + 16
+    precision = _whole_steps(bits + GUARD)
     while precision <= max(MOST_BITS, 4 * bits):
         with ctx.workprec(precision):
             try:
                 value = found()
             except (NoEnclosure, NotClosed, Divergent):
                 return None
-            if value.rel_accuracy_bits() >= bits or value.is_zero():
+            accuracy = value.rel_accuracy_bits()
+            if accuracy >= bits or value.is_zero():
                 return value
-        precision *= 2
+        precision = min(2 * precision, _whole_steps(precision + bits - accuracy + GUARD))
     return None
+
+
+def _whole_steps(bits: int) -> int:
+    """A precision of whole steps: numbers that are remembered at one serve again."""
+    return -(-bits // STEP) * STEP
 
 
 def evaluated(number: Enclosable, bits: int) -> Float | None:

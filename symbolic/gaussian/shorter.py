@@ -17,6 +17,7 @@ from sympy import (
     Pow,
     acos,
     asin,
+    exp,
     floor,
     gcd_terms,
     pi,
@@ -82,7 +83,9 @@ class _Parts:
                 root = Dummy(symbol.name, positive=True)
                 squares[symbol], self.back[root] = root**2, sqrt(symbol)
         form = self._without_roots(form.xreplace(squares)).expand()
-        terms = self._terms(self._without_functions(powsimp(form, combine="exp")))
+        if form.has(exp):  # that `expand` split
+            form = powsimp(form, combine="exp")
+        terms = self._terms(self._without_functions(form))
         plain = [t for t in terms if not t.has(*self.meaning)] if self.meaning else terms
         others = [t for t in terms if t not in plain]
         together = Add(*terms)
