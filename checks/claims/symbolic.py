@@ -21,6 +21,7 @@ from varlaw.checks.claims.induction import by_induction
 from varlaw.checks.claims.literals import Literal, literal_of
 from varlaw.checks.claims.matrices import commuting, may_be_matrix
 from varlaw.checks.claims.numbers import Scope
+from varlaw.checks.claims.one_sided import constant, told_by
 from varlaw.checks.statistics import Verdict
 from varlaw.symbolic.formulas.tree import Head, Node, plain
 
@@ -244,6 +245,14 @@ def _failed(
     a, b = names_of(left), names_of(right)
     one_sided = len(seen.signs - {0}) == 1 and 0 not in seen.signs
     computed = any(node.head in COMPUTED for side in (left, right) for node in side.walk())
+    if (
+        sign == "="
+        and asked.insist
+        and not asked.sure
+        and told_by(left, right, a, b, positive, scope)
+    ):
+        told = f"{', '.join(sorted(a ^ b))} on one side only may have a value that makes it true"
+        return Finding(Verdict.UNDECIDED, "", f"fails at {at}, but {told}")
     insist = asked.insist or asked.sure
     if sign == "=" and not (insist or (a == b and (one_sided or seen.constant or computed))):
         return None
@@ -301,7 +310,7 @@ def _multiple(
             continue
         literal, rest = found
         quotient = Node(Head.DIVIDE, (one, rest))
-        if not _constant(quotient, positive, scope):
+        if not constant(quotient, positive, scope, positive):
             return None
         point = {name: arb(fmpz(k + 2)) for k, name in enumerate(sorted(positive))}
         inner = Scope({**scope.values, **point}, scope.log_base)
@@ -324,18 +333,3 @@ def decimal_times(node: Node) -> tuple[Literal, Node] | None:
 
 def _is_decimal(node: Node) -> bool:
     return node.head is Head.DIGITS or (node.head is Head.NUMBER and "." in node.text)
-
-
-def _constant(quotient: Node, positive: Mapping[str, bool], scope: Scope) -> bool:
-    from sympy import cancel, together
-
-    made: dict[str, Any] = {name: symbol(name, above) for name, above in positive.items()}
-    algebra = Algebra(made, scope.log_base)
-    try:
-        found = algebra.expression(quotient)
-    except NoValue:
-        return False
-    symbols = set(made.values())
-    return not (found.free_symbols & symbols) or not (
-        cancel(together(found)).free_symbols & symbols
-    )

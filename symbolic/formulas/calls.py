@@ -70,6 +70,12 @@ def _named(factor: Factor, content: Content) -> Node | None:
         return applied(factor, (*arguments, given) if content.given else arguments, content.end)
     if function or word or (_atomic(content) and content.sign == "()"):
         return applied(factor, _arguments(content), content.end)
+    if (
+        len(core) == 1
+        and core not in "EP"
+        and plain(factor.node) in _names(content.lines[0].sides[0])
+    ):
+        return None  # p(1 - p): nothing is a function of itself
     raise NotRead(f"{factor.node.text}(...): a call or a product", factor.start, content.end)
 
 

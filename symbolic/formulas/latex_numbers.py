@@ -16,6 +16,7 @@ from varlaw.symbolic.formulas.vocabulary import (
 SIUNITX = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?")
 SCIENTIFIC = 10  # pieces of {e}{-04} and the like
 EXPONENT = re.compile(r"\{[eE](?:([+-]?\d+)\}|([+-]?)\}(?:\{([+-]?\d+)\}|([+-]?\d+)(?!\.)))", re.A)
+CALCULATING = frozenset({"PLUS", "MINUS", "TIMES", "SLASH", "SUP", "FRAC", "BINOM", "BANG"})
 THIN = (r"\,", "\N{NO-BREAK SPACE}", "\N{NARROW NO-BREAK SPACE}", "\N{THIN SPACE}")
 
 
@@ -76,11 +77,19 @@ class Numbers(Scanner):
                     self.place += 4
                     return f"{text}.{group}", self.source[self.place - 1].end
                 return text, end
-            if ahead[0] == "," and len(text) == 3:
+            if ahead[0] == "," and len(text) == 3 and not self.computed():
                 raise NotRead(f"{text},{group}: a number or a list", end - 3, end + 4)
             end = self.source[self.place + skip].end
             self.place += skip + 1
             text += group
+
+    def computed(self) -> bool:
+        """Whether a number comes next in a calculation, in which no list can stand."""
+        kinds = [token.type for token in self.tokens]
+        if kinds[-1:] == ["RELATION"]:
+            start = len(kinds) - kinds[::-1].index("SEPARATOR") if "SEPARATOR" in kinds else 0
+            return not CALCULATING.isdisjoint(kinds[start:])
+        return kinds[-1:] in (["PLUS"], ["TIMES"])
 
     def decimal_groups(self, text: str, end: int) -> tuple[str, int]:
         """3.141\\,592\\,65: decimals in groups of three."""

@@ -98,7 +98,7 @@ def _reading(text: str, tokens: list[Token]) -> Reading:
         raise _unexpected(text, tokens, error) from None
     lines = [child for child in children if isinstance(child, Line)]
     separators = [str(child) for child in children if isinstance(child, Token)]
-    lines = _shared(lines, separators)
+    lines, separators = _without_remark(_shared(lines, separators), separators, text)
     for line in lines:
         for side in line.sides:
             _check(side)
@@ -119,6 +119,17 @@ def _shared(lines: list[Line], separators: list[str]) -> list[Line]:
             line = replace(after, sides=(line.sides[0], *after.sides[1:]), start=line.start)
         found.insert(0, line)
     return found
+
+
+def _without_remark(
+    lines: list[Line], separators: list[str], text: str
+) -> tuple[list[Line], list[str]]:
+    r"""Without what is said in brackets behind a gap: x = 0.27 \quad (27\%)."""
+    if separators[-1:] == ["quad"] and lines[-2].signs and not lines[-1].signs:
+        last = lines[-1].sides[0]
+        if text[last.start : last.start + 1] == "(" and text[last.end - 1 : last.end] == ")":
+            return lines[:-1], separators[:-1]
+    return lines, separators
 
 
 def _unexpected(text: str, tokens: list[Token], error: UnexpectedToken) -> NotRead:
@@ -143,8 +154,10 @@ def _unexpected(text: str, tokens: list[Token], error: UnexpectedToken) -> NotRe
 
 
 def _check_list(lines: list[Line], separators: list[str], text: str) -> None:
-    """Refuse a list of which only some parts hold a relation: a, b = 0."""
+    """Refuse a list of which only some parts hold a relation: a, b = 0; 3 of 4 = 75 %."""
     for sign, before, after in zip(separators, lines, lines[1:], strict=False):
+        if sign == "words" and not (before.signs and after.signs):
+            raise NotRead("words inside a formula", before.end, after.start)
         if sign in (",", "quad", ".", "&", "row") and bool(before.signs) != bool(after.signs):
             raise NotRead("a list of which only some members hold a relation", 0, len(text))
 

@@ -52,6 +52,9 @@ from varlaw.symbolic.formulas.reader import read_formula, read_plain
         (r"\sqrt{m^2+n^2} \le m+n", "verified"),
         (r"\sqrt{m^2+n^2} \ge m+n", "refuted"),
         (r"\log 1000 = 3", "undecided"),  # to base 10
+        (r"\sin 30 = 1/2", "undecided"),  # in degrees
+        (r"\arctan 1 = 45", "undecided"),
+        (r"\tan 45 = 2", "refuted"),
         (r"\log 1000 = 4", "refuted"),
         (r"\prod_{k=1}^{5} k = 121", "refuted"),
         (r"1/2^{99} = 1/2^{98}", "refuted"),
