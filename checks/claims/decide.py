@@ -17,6 +17,7 @@ from varlaw.checks.claims.definitions import (
 from varlaw.checks.claims.extremes import extremal
 from varlaw.checks.claims.functions import NoValue
 from varlaw.checks.claims.implications import implied
+from varlaw.checks.claims.largest import bounded, equivalent, is_largest
 from varlaw.checks.claims.literals import literal_of
 from varlaw.checks.claims.numbers import Scope
 from varlaw.checks.claims.questions import answered
@@ -156,6 +157,7 @@ def _found(chain: Chain, place: int, context: Context, known: Definitions) -> Fi
         if (network := network_in(context, left, right)) is not None:
             return decided_by_blocks(left, sign, right, network, context)
     if sign in ARROWS:
+        left = equivalent(left, context) if sign == "~" else left
         return tends(left, sign, right, context.towards, context)
     if limit_node(left, sign, right):
         return approaches(left, right, context)
@@ -171,6 +173,8 @@ def _found(chain: Chain, place: int, context: Context, known: Definitions) -> Fi
         from varlaw.checks.claims import matrix_moments
         from varlaw.checks.claims.probability import expected
 
+        if is_largest(left) or is_largest(right):
+            return bounded(left, sign, right, context)
         if matrix_moments.has_matrices(context, left, right):
             return matrix_moments.decided(left, sign, right, context)
         return expected(left, sign, right, context, scope)

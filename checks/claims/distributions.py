@@ -9,6 +9,7 @@ from sympy import Add, Dummy, Expr, Integer, Rational, Symbol, erf, erfc, oo
 
 from varlaw.checks.claims import raw_moments
 from varlaw.checks.claims.antiderivatives import integral_over
+from varlaw.checks.claims.chances import chance
 from varlaw.checks.claims.functions import NoValue
 from varlaw.symbolic.activation import Activation
 from varlaw.symbolic.formulas.tree import Head, Node
@@ -109,10 +110,17 @@ class Distribution:
             if self.kind == "uniform":
                 return _uniform(f, x, self["low"], self["high"])
             if self.kind in raw_moments.LAWS:
-                return self._of_polynomial(f, x)
+                return Add(*(self._of_term(term, x) for term in Add.make_args(f.expand())))
         except (NotClosed, NoEnclosure, ValueError) as error:
             raise NoValue(f"no mean of {typed(f)} was found: {error}") from None
         raise NoValue("the mean of a function of a variable of which only moments are declared")
+
+    def _of_term(self, f: Expr, x: Symbol) -> Expr:
+        """The mean of a polynomial, or the probability of an event times something fixed."""
+        factor, inner = f.as_independent(x, as_Add=False)
+        if isinstance(inner, Indicator):
+            return factor * chance(self.kind, self.given, inner, x)
+        return self._of_polynomial(f, x) if f.has(x) else f
 
     def _of_polynomial(self, f: Expr, x: Symbol) -> Expr:
         if not f.is_polynomial(x):

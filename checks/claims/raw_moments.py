@@ -40,10 +40,11 @@ def _poisson(given: Given, k: int) -> Expr:
 
 def _binomial(given: Given, k: int) -> Expr:
     n, p = given["n"], given["p"]
-    return Add(*(stirling(k, j) * _falling(n, j) * p**j for j in range(k + 1)))
+    return Add(*(stirling(k, j) * falling(n, j) * p**j for j in range(k + 1)))
 
 
-def _falling(n: Expr, k: int) -> Expr:
+def falling(n: Expr, k: int) -> Expr:
+    """n (n - 1) ... (n - k + 1)."""
     return ff(n, k) if n.is_Integer else Mul(*(n - j for j in range(k)))
 
 

@@ -13,7 +13,12 @@ from varlaw.symbolic.formulas.builder import (
 )
 from varlaw.symbolic.formulas.limits import NotRead
 from varlaw.symbolic.formulas.tree import Head, Node, plain
-from varlaw.symbolic.formulas.vocabulary import GREEK, LETTERS_OF_FUNCTIONS, MOMENTS
+from varlaw.symbolic.formulas.vocabulary import (
+    GREEK,
+    LETTERS_OF_FUNCTIONS,
+    MAX_OVER,
+    MOMENTS,
+)
 
 
 def call(factor: Factor, group: Factor) -> Node | None:
@@ -110,9 +115,14 @@ def applied(function: Factor, arguments: tuple[Node, ...], end: int) -> Node:
         if exponent is None or exponent.head is Head.NEGATIVE:
             raise NotRead("an inverse function or a power?", start, end)
     if function.kind == "function" and function.below is not None:
-        if name != "log" or len(arguments) != 1:
+        below = function.below.one()
+        if name == "max" and below.head is Head.NAME and not below.parts:
+            name = MAX_OVER
+        elif name != "log":
             raise NotRead(f"a subscript of {name}", start, end)
-        arguments = (*arguments, function.below.one())
+        if len(arguments) != 1:
+            raise NotRead(f"a subscript of {name}", start, end)
+        arguments = (*arguments, below)
     if function.kind == "name":
         name = plain(replace(function.node, text=name.removeprefix("cal_")))
     if len(arguments) != {"sqrt": 1, "abs": 1, "root": 2}.get(name, len(arguments)):

@@ -39,10 +39,10 @@ and for one in brackets, which is a subscript in a TUPLE: W^{(l)}. Accents and f
 the letter: bar_x, bold_W, cal_N, Delta_x. Upright letters and words are as written: gain, Var.
 
 A CALL has the function's canonical name: relu for ReLU, F_t for F_t(x), N for \mathcal N(0, 1);
-\log_2 n is log with the arguments n and 2, \ln is ln, and N(0, std = 0.02) holds a RELATION. A
-condition is a RELATION, or an INDICATOR of several: so in CASES, whose last value may lack one
-(otherwise), and in P, which has one. Cov and Corr are of two parts. E_{z \sim N(0,1)}[z] has its
-law as a RELATION in GIVEN.
+\log_2 n is log with the arguments n and 2, \ln is ln, \max_i x_i is "largest" of x_i and i, and
+N(0, std = 0.02) holds a RELATION. A condition is a RELATION, or an INDICATOR of several: so in
+CASES, whose last value may lack one (otherwise), and in P, which has one. Cov and Corr are of two
+parts. E_{z \sim N(0,1)}[z] has its law as a RELATION in GIVEN.
 A TUPLE ".." is a range. A function alone is a NAME: f = relu.
 """
 

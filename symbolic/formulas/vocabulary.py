@@ -87,6 +87,8 @@ def function(word: str) -> str:
 
 LETTERS_OF_FUNCTIONS = words("f g h F G H phi varphi psi Phi Psi Theta Omega O o Gamma")
 
+MAX_OVER = "largest"  # \max_i x_i, with the arguments x_i and i
+
 MOMENTS = {
     "E": "E", "Var": "Var", "var": "Var", "Cov": "Cov", "cov": "Cov", "Std": "Std", "std": "Std",
     "Corr": "Corr", "SD": "Std", "sd": "Std", "Pr": "P", "Prob": "P", "P": "P", "V": "Var",

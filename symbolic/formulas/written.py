@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from varlaw.symbolic.formulas.tree import Chain, Head, Node
-from varlaw.symbolic.formulas.vocabulary import STYLES, function
+from varlaw.symbolic.formulas.vocabulary import MAX_OVER, STYLES, function
 
 SUM, PRODUCT, POWER, ATOM = range(4)  # how tightly a text holds together
 SIGNS = {"eqq": "===", "in": "in", "prop": "prop"}
@@ -85,6 +85,8 @@ def _applied(node: Node) -> str:
         case Head.NORM:
             order = f"_{{{show(node.parts[1])}}}" if len(node.parts) > 1 else ""
             return f"||({show(node.parts[0])})||{order}"
+        case Head.CALL if node.text == MAX_OVER:
+            return f"max_{show(node.parts[1])}({show(node.parts[0])})"
         case Head.CALL:
             return f"{node.text}({_with_given(node.parts)})"
         case Head.EXPECTATION:
