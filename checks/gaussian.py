@@ -30,17 +30,15 @@ from varlaw.checks.algebra import is_zero, opened
 from varlaw.checks.moment_proof import recorded
 from varlaw.checks.report import Proof
 from varlaw.symbolic.activation import Activation
-from varlaw.symbolic.arrays import Entry, Moment, RandomArray
+from varlaw.symbolic.arrays import Entry, Moment, RandomArray, linked
 from varlaw.symbolic.assumptions import Kind
 from varlaw.symbolic.derivation import Step
 from varlaw.symbolic.gaussian.balls import NoEnclosure, ball
 from varlaw.symbolic.gaussian.enclosure import enclose
-from varlaw.symbolic.gaussian.integrand import Variable
+from varlaw.symbolic.gaussian.integrand import Lemma, Variable
 from varlaw.symbolic.gaussian.pieces import NotClosed, pieces_of
 from varlaw.symbolic.gaussian.values import combined
 from varlaw.symbolic.language_functions import at_number
-from varlaw.symbolic.rules.expectation import linked
-from varlaw.symbolic.rules.gaussian import Lemma
 from varlaw.symbolic.terms import Expectation, Slope, factors, indicator
 
 Finding = tuple[Proof, str]

@@ -147,9 +147,8 @@ def check(entry: Entry) -> None:
 def declared(start: Any) -> frozenset["Assumption"]:
     """Every property declared of the arrays in an expression, and of pairs of them."""
     from varlaw.symbolic.arrays import Entry as Variable
-    from varlaw.symbolic.arrays import arrays_in
+    from varlaw.symbolic.arrays import arrays_in, linked
     from varlaw.symbolic.assumptions import Assumption, Kind
-    from varlaw.symbolic.rules.expectation import linked
 
     arrays = arrays_in(start)
     families = {e.array.name for e in start.atoms(Variable) if e.indices}

@@ -34,7 +34,8 @@ def symptom(name: str) -> Symptom:
     """The symptom called `name`. Raises UnknownSymptom, with the nearest name."""
     known = {row.name: row for row in SYMPTOMS}
     if name not in known:
-        raise UnknownSymptom(f"unknown symptom {name!r}{suggestion(name, known)}")
+        hint = suggestion(name, known) or "; `varlaw diagnose` lists them"
+        raise UnknownSymptom(f"unknown symptom {name!r}{hint}")
     return known[name]
 
 

@@ -177,7 +177,7 @@ def sample_variance() -> Derivation:
     return (
         derive(Variance(square))
         .by("moments unfold expand linearity constants coincidence independence identical count")
-        .by("algebra", form="factor")
+        .by("algebra", form="cancel")
     )
 
 

@@ -90,6 +90,8 @@ def adam_average() -> Derivation:
         .by("substitute", values={b: h / (1 + h)}, because=BETWEEN)
         .by("geometric-sum")
         .by("variable", old=h, value=b / (1 - b), new=b, inverse=h / (1 + h))
+        .by("algebra")
+        .by("algebra", form="terms")
     )
 
 

@@ -16,7 +16,7 @@ from varlaw.symbolic.terms import Expectation, Sum
 d, L, M, N = dimensions("d L M N")
 r = indices("r")
 count = dimensions("l")
-alpha, beta, c, mu, s = positive("alpha beta c mu s")
+alpha, beta, c, k, mu, s = positive("alpha beta c k mu s")
 
 
 @law(
@@ -124,6 +124,7 @@ def deepnorm_identity_path() -> Derivation:
         "c: the weight of x_0 behind l sub-layers",
         "alpha: the factor of the residual connection",
         "s2: the variance of a branch: of two layers of gain beta, beta^4",
+        "k: s2/alpha^2",
     ),
     pitfalls=(
         (
@@ -143,8 +144,14 @@ def deepnorm_identity_weight() -> Derivation:
         .by("equal", to=c, because="the weight c of x_0 behind l sub-layers")
         .by(
             "substitute",
-            values={s2: deepnorm.derivation.end**4, alpha: (2 * N) ** Rational(1, 4), l: 2 * N},
-            because="s2 = beta^4 = 1/(8 N) and alpha = (2 N)^(1/4) (deepnorm), 2 N sub-layers",
+            values={s2: k * alpha**2, l: 2 * N},
+            because="2 N sub-layers; k is a branch's share, s2/alpha^2",
+        )
+        .by("radicals")
+        .by(
+            "substitute",
+            values={k: deepnorm.derivation.end**4 / sqrt(2 * N)},
+            because="s2 = beta^4 = 1/(8 N) and alpha = (2 N)^(1/4) (deepnorm)",
         )
     )
 
@@ -195,7 +202,7 @@ def deepnorm_decoder() -> Derivation:
         "v, w: the value and output weights (or the two layers) of a branch",
         "mu: the std that the embeddings have",
         "beta: the std that both weights have",
-        "c: beta^2 sqrt(N)",
+        "c: beta N^(1/4)",
         "N: the number of blocks of the encoder, and of the decoder",
     ),
     pitfalls=(
@@ -215,11 +222,11 @@ def t_fixup_encoder() -> Derivation:
         .by("chain-rule independence identical count")
         .by(
             "substitute",
-            values={m: 2 * N, mu: (9 * N) ** Rational(-1, 4), beta: sqrt(c) / N ** Rational(1, 4)},
+            values={m: 2 * N, mu: (9 * N) ** Rational(-1, 4), beta: c / N ** Rational(1, 4)},
             because="2 branches in each of N blocks, mu = (9 N)^(-1/4) (t-fixup)",
         )
         .by("require", equals=Integer(1), because="the update of the whole encoder is O(1)")
         .by("root", unknown=c, near=(0, 1), places=15)
-        .by("substitute", values={c: beta**2 * sqrt(N)}, because="beta = sqrt(c) N^(-1/4)")
+        .by("substitute", values={c: beta * N ** Rational(1, 4)}, because="beta = c N^(-1/4)")
         .by("solve", unknown=beta)
     )

@@ -28,7 +28,7 @@ def kept(upper: Expr, lower: Expr | None = None, variance: Expr = ONE) -> tuple[
 )
 def truncated_normal() -> Derivation:
     z, inside = kept(c)
-    return derive(Expectation(z**2 * inside) / Expectation(inside)).by("stein normal")
+    return derive(Expectation(z**2 * inside) / Expectation(inside)).by("stein normal").by("algebra")
 
 
 @law(
@@ -48,7 +48,11 @@ def truncated_normal() -> Derivation:
 )
 def truncated_normal_mean() -> Derivation:
     z, inside = kept(right, left)
-    return derive(Expectation(z * inside) / Expectation(inside)).by("stein normal")
+    return (
+        derive(Expectation(z * inside) / Expectation(inside))
+        .by("stein normal")
+        .by("algebra", form="common")
+    )
 
 
 @law(
@@ -69,8 +73,8 @@ def truncated_normal_bounds() -> Derivation:
     mean = named("b", truncated_normal_mean.derivation.end)
     return (
         derive(Expectation(z**2 * inside) / Expectation(inside) - mean**2)
-        .by("stein normal")
-        .by("earlier")
+        .by("stein normal earlier")
+        .by("algebra", form="common")
     )
 
 
@@ -91,7 +95,7 @@ def truncated_normal_bounds() -> Derivation:
 )
 def truncated_normal_absolute() -> Derivation:
     z, inside = kept(a, variance=s**2)
-    return derive(Expectation(z**2 * inside) / Expectation(inside)).by("stein normal")
+    return derive(Expectation(z**2 * inside) / Expectation(inside)).by("stein normal").by("algebra")
 
 
 @law(

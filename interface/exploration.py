@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,14 +10,15 @@ import click
 from sympy import Expr
 
 from varlaw.explored import Exploration
-from varlaw.symbolic.blocks.block import Block, Sequential, start
+from varlaw.symbolic.blocks.block import Block, Sequential, sent, start
 from varlaw.symbolic.blocks.depth import Depth, depth
 from varlaw.symbolic.blocks.finite import scatter as seeds
+from varlaw.symbolic.blocks.growth import UNKNOWN
 from varlaw.symbolic.blocks.reader import read_block
 from varlaw.symbolic.blocks.repeat import Repeat
 from varlaw.symbolic.blocks.solve import KEEPS, bounded_from, losses
 from varlaw.symbolic.blocks.solve import solve as solved_for
-from varlaw.symbolic.blocks.state import ONE, BlockError, Gradient, State
+from varlaw.symbolic.blocks.state import BlockError, Gradient, State
 from varlaw.symbolic.blocks.written import with_values
 from varlaw.symbolic.language import Text, read
 
@@ -45,6 +47,8 @@ def explore(
     values: Mapping[str, Text] | None = None,
     second_moment: Text = "q0",
     correlation: Text | None = None,
+    mean: Text = 0,
+    gradient_correlation: Text = 0,
     solve: str | None = None,
     scatter: bool = False,
     measure: bool = False,
@@ -53,8 +57,9 @@ def explore(
     """What blocks of a network at initialisation do to second moments.
 
     `blocks` is a block (see `varlaw.blocks`) or a text of the notation; `values` are put in place
-    of its names. The input has Gaussian features of mean 0 and this `second_moment` (E[x^2] of one
-    feature); with a `correlation` that of a feature for two inputs, or tokens, is followed.
+    of its names. The input has Gaussian features of this `mean` and `second_moment` (E[x^2] of one
+    feature); with a `correlation` that of a feature for two inputs, or tokens, is followed. The
+    gradient at the output has second moment 1, and `gradient_correlation` for two inputs.
     `solve` is the name of a parameter, for which the values are found that keep second moments.
     With `scatter` it is found how the second moment of one input scatters between seeds, at finite
     width, of linear layers and activations. With `measure` the blocks are simulated too, with
@@ -72,20 +77,37 @@ def explore(
     names = {name: read(value) for name, value in (values or {}).items()}
     block = read_block(blocks, names) if isinstance(blocks, str) else with_values(blocks, names)
     given = [
-        read(t, names=names) if isinstance(t, str) else t for t in (second_moment, correlation)
+        read(t, names=names) if isinstance(t, str) else t
+        for t in (second_moment, correlation, mean, gradient_correlation)
     ]
-    state = start(*given)
-    out, (gradient, why) = block.forward(state), _backward(block, state)
+    state, probe = start(*given[:3]), sent(given[3])
+    if solve and probe.product != 0:
+        raise BlockError("what is solved for holds for gradients that do not correlate")
+    out, (gradient, why) = block.forward(state), _backward(block, state, probe)
     deep = _depth(block, state)
+    if deep is not None and probe.product != 0 and _paired(block, state, gradient):
+        deep = replace(deep, backward=UNKNOWN, ratio=None)
     solved = _solved(block, solve, state) if solve else {}
     bounds = _bounds(block, solve, state) if solve else {}
     made = _losses(block, solve, state) if solve else {}
     between = seeds(block, state.second_moment) if scatter else None
-    measured = _measured(block, state, measuring) if measure else {}
+    measured = _measured(block, state, probe, measuring) if measure else {}
     if bounds and all(isinstance(value, str) for value in solved.values()):
         solved = {}
     return Exploration(
-        block, state, out, gradient, why, deep, solve, solved, bounds, made, between, measured
+        block,
+        state,
+        probe,
+        out,
+        gradient,
+        why,
+        deep,
+        solve,
+        solved,
+        bounds,
+        made,
+        between,
+        measured,
     )
 
 
@@ -106,11 +128,17 @@ def is_file(text: str) -> bool:
         return False
 
 
-def _backward(block: Block, state: State) -> tuple[Gradient | None, str]:
+def _backward(block: Block, state: State, probe: Gradient) -> tuple[Gradient | None, str]:
     try:
-        return block.backward(Gradient(second_moment=ONE), state), ""
+        return block.backward(probe, state), ""
     except BlockError as error:
         return None, str(error)
+
+
+def _paired(block: Block, state: State, gradient: Gradient | None) -> bool:
+    """Whether second moments of gradients depend on the correlation of those of two inputs."""
+    alone, _ = _backward(block, state, sent())
+    return not (alone and gradient and alone.second_moment == gradient.second_moment)
 
 
 def _depth(block: Block, state: State) -> Depth | None:
@@ -157,7 +185,9 @@ def _losses(block: Block, unknown: str, state: State) -> dict[str, Expr]:
         return {}
 
 
-def _measured(block: Block, state: State, measuring: Mapping[str, Any]) -> "dict[str, Judged]":
+def _measured(
+    block: Block, state: State, probe: Gradient, measuring: Mapping[str, Any]
+) -> "dict[str, Judged]":
     from varlaw.checks.blocks.verdicts import verdicts
 
-    return verdicts(block, state, **measuring)
+    return verdicts(block, state, probe, **measuring)

@@ -75,4 +75,4 @@ def told(found: Exploration) -> "Told":
         facts[side].append((f"Solved, {keep}", solution(found.unknown, value)))
     for name, one in found.measured.items():
         facts[name if name in facts else "forward"].append((f"Measured, {name}", str(one)))
-    return Told(written(found.block), Derivation(found.block, found.state), facts)
+    return Told(written(found.block), Derivation(found.block, found.state, found.probe), facts)

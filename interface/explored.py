@@ -23,16 +23,18 @@ class Exploration:
     """What blocks do to second moments, forward, backward and in depth.
 
     `state` enters the `block` and `forward` leaves it: moments of one feature. `backward` is the
-    gradient in one entry of the input for one of second moment 1 at the output, None where it is
-    not covered, and `why` says what keeps it from being known. `solved` has the values of the
-    parameter `unknown` that keep second moments ("forward", "backward", and the "arithmetic" and
-    "geometric" mean of both), or why there is none; `measured` what a simulation found. `bounds`
-    are the least exponents of the depth that keep a side bounded, `losses` what means make least.
-    `scatter` is how the second moment of one input differs between seeds, where it was asked for.
+    gradient in one entry of the input for the `probe`, of second moment 1, at the output, None
+    where it is not covered, and `why` says what keeps it from being known. `solved` has the values
+    of the parameter `unknown` that keep second moments ("forward", "backward", and the "arithmetic"
+    and "geometric" mean of both), or why there is none; `measured` what a simulation found.
+    `bounds` are the least exponents of the depth that keep a side bounded, `losses` what means make
+    least. `scatter` is how the second moment of one input differs between seeds, where it was asked
+    for.
     """
 
     block: Block
     state: State
+    probe: Gradient
     forward: State
     backward: Gradient | None
     why: str
@@ -72,7 +74,7 @@ class Exploration:
         from varlaw.checks.blocks.verdicts import verdicts
 
         found = self.at(values) if values else self
-        return verdicts(found.block, found.state, **options)
+        return verdicts(found.block, found.state, found.probe, **options)
 
     def at(self, values: Mapping[str, Text]) -> "Exploration":
         """The same with values in place of names, those of the input included."""
@@ -80,10 +82,19 @@ class Exploration:
         from varlaw.symbolic.language import read
 
         names = {name: read(value) for name, value in values.items()}
-        put = {s: names[s.name] for s in self.state.second_moment.free_symbols if s.name in names}
-        second_moment = self.state.second_moment.subs(put)
-        rho = None if self.state.product is None else self.state.correlation.subs(put)
-        return explore(self.block, values=values, second_moment=second_moment, correlation=rho)
+        rho = None if self.state.product is None else self.state.correlation
+        given = {
+            "second_moment": self.state.second_moment,
+            "correlation": rho,
+            "mean": self.state.mean,
+            "gradient_correlation": self.probe.product,
+        }
+        put = {
+            name: value
+            and value.subs({s: names[s.name] for s in value.free_symbols if s.name in names})
+            for name, value in given.items()
+        }
+        return explore(self.block, values=values, **put)
 
     def latex(self, *, standalone: bool = True) -> str:
         """The derivation block by block, as a document that compiles or a piece of one."""

@@ -8,8 +8,9 @@ from sympy import Expr, preorder_traversal
 
 from varlaw.explored import Exploration
 from varlaw.symbolic.blocks.depth import Depth
-from varlaw.symbolic.blocks.enclosed import accurate, enclosure
+from varlaw.symbolic.blocks.enclosed import accurate
 from varlaw.symbolic.blocks.finite import Scatter
+from varlaw.symbolic.blocks.lines import enclosure
 from varlaw.symbolic.blocks.recurrence import Growth
 from varlaw.symbolic.blocks.solve import KEEPS
 from varlaw.symbolic.blocks.state import Gradient, State
@@ -50,6 +51,8 @@ def text(found: Exploration) -> str:
         lines.append(f"backward  not known: {found.why}")
     else:
         lines.append(f"backward  {shown(found.backward.second_moment)}")
+        if found.backward.product != 0:
+            lines.append(f"  correlation  {shown(found.backward.correlation)}")
         if found.depth is not None:
             lines.append(f"  growth  {found.depth.backward}")
         lines.append(f"  regime  {found.backward.regime}")
@@ -137,6 +140,7 @@ def record(found: Exploration) -> Mapping[str, Any]:
         "backward": {
             "second_moment": None if gradient is None else typed(gradient.second_moment),
             "value": None if gradient is None else _decimal(gradient.second_moment),
+            "correlation": None if gradient is None else typed(gradient.correlation),
             **_growth(deep.backward if deep and gradient else None),
             "regime": None if gradient is None else str(gradient.regime),
             "regimes": None if gradient is None else _regimes(gradient),
@@ -152,7 +156,7 @@ def record(found: Exploration) -> Mapping[str, Any]:
         "scatter": None if found.scatter is None else _scatter_record(found.scatter),
         "measured": {
             side: None if (one := found.measured.get(side)) is None else one.record()
-            for side in ("forward", "product", "backward")
+            for side in ("forward", "product", "backward", "gradient_product")
         },
     }
 

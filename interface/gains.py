@@ -10,6 +10,7 @@ import click
 from sympy import oo
 
 from varlaw.symbolic.gains.gain import Gain, Gains, Value, named, of_expression
+from varlaw.symbolic.gains.gain import gain as gain_of
 from varlaw.symbolic.gains.published import Comparison, compared, published_for
 from varlaw.symbolic.gains.shown import LONG, closed_form, number
 from varlaw.symbolic.gains.shown import latex as one_latex
@@ -36,13 +37,13 @@ class Answer:
 def answer(
     name: str | None, expression: str | None, mean: str, variance: str, digits: int
 ) -> Answer:
-    """The answer for a name or an expression, or a usage error."""
+    """The answer for a name, or what stands in its place, or an expression; or a usage error."""
     start = perf_counter()
     try:
         if name is None:
             found = of_expression(str(expression), mean, variance)
         else:
-            found = named(name, mean, variance)
+            found = gain_of(name, mean=mean, variance=variance)
         for gain in found.gains:
             gain.digits(digits)  # what cannot be proved is said at once
         points = settled(found, digits)

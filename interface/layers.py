@@ -30,6 +30,7 @@ def answer(
     values: Mapping[str, str],
     second_moment: str,
     correlation: str | None,
+    mean: str,
     measure: bool,
     gradients: bool,
     seed: int,
@@ -39,7 +40,7 @@ def answer(
     try:
         names = {name: read(value) for name, value in values.items()}
         block = read_block(source(blocks), names)
-        state = start(second_moment, correlation)
+        state = start(second_moment, correlation, mean)
         if not measure:
             return layers(block, state)
         from varlaw.checks.blocks.layerwise import measure_layers
@@ -55,6 +56,8 @@ def show(
     """Print the table, or the record."""
     if solve is not None or scatter:
         raise click.UsageError("--layers does not go with --solve or --scatter")
+    if options["gradient_correlation"] != "0":
+        raise click.UsageError("--layers has gradients that do not correlate at the end")
     if options["gradients"] and not (whole and options["measure"]):
         raise click.UsageError("--gradients goes with --layers --measure")
     found = answer(blocks, **options)

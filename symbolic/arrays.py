@@ -254,3 +254,17 @@ def arrays_in(expression: Basic) -> dict[str, RandomArray]:
             one, two = sorted((str(other), str(entry)))
             raise DeclarationError(f"{one} and {two} have different numbers of indices")
     return dict(sorted(found.items()))
+
+
+def linked(a: RandomArray, b: RandomArray, known: dict[str, RandomArray]) -> bool:
+    """Whether two arrays may depend on one another, directly or through other ones.
+
+    What they depend on counts, whether or not it is still in the expression.
+    """
+    reached = {a.name} | a.depends
+    while True:
+        near = [o for o in (*known.values(), a, b) if ({o.name} | o.depends) & reached]
+        grown = reached.union(*({o.name} | o.depends for o in near))
+        if grown == reached:
+            return b.name in reached
+        reached = grown

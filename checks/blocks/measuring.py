@@ -29,6 +29,9 @@ LARGEST = 20_000_000  # weights of one network
 PRODUCTS = 16  # of numbers that take the time of one random number
 INPUTS = 8  # of one network, where no layer says how many
 STEP = 1e-6  # of differences, for gradients
+PROBE = Gradient(second_moment=ONE)
+BACKWARD = {"backward", "gradient_product"}
+PAIRED = {"product", "gradient_product"}
 
 
 @dataclass(frozen=True)
@@ -86,7 +89,10 @@ def measured_from(claimed: float, values: Sequence[float]) -> Measured:
 
 @dataclass(frozen=True)
 class Simulation:
-    """Blocks that can be run: what is claimed of them, and the `cost` of one network in weights."""
+    """Blocks that can be run: what is claimed of them, and the `cost` of one network in weights.
+
+    `shared` is the correlation of two inputs' gradients at the output.
+    """
 
     block: Block
     state: State
@@ -94,62 +100,70 @@ class Simulation:
     claimed: dict[str, float]
     regimes: dict[str, Regime]
     cost: float
+    shared: float = 0.0
 
     @classmethod
-    def of(cls, block: Block, state: State, law: str = "normal") -> "Simulation":
+    def of(
+        cls, block: Block, state: State, law: str = "normal", probe: Gradient = PROBE
+    ) -> "Simulation":
         """Raises BlockError where names have no values, and for a network that is too large."""
         if isinstance(_first(block), Embedding):
             state = State(second_moment=ONE)  # tokens come in as numbers, without moments
-        out, gradient = block.forward(state), _gradient(block, state)
+        out, gradient = block.forward(state), _gradient(block, state, probe)
         claims, regimes = {"forward": out.second_moment}, {"forward": out.regime}
         if out.product is not None:
             claims["product"], regimes["product"] = out.product, out.product_regime
         if gradient is not None:
             claims["backward"], regimes["backward"] = gradient.second_moment, gradient.regime
+            if probe.product != 0 and not _sizes(block)[2]:  # two positions differ from images
+                claims["gradient_product"] = gradient.product
+                regimes["gradient_product"] = gradient.product_regime
         claimed = {name: number(value) for name, value in claims.items()}
-        rows = _rows(block, "backward" in claimed)
+        rows = _rows(block, set(claimed))
         weights = weights_drawn(block, rows if law == "normal" else None)
         if weights > LARGEST:
             raise BlockError(f"a simulation of {weights} weights is too large; at most {LARGEST}")
-        return cls(block, state, law, claimed, regimes, weights + OVERHEAD)
+        return cls(block, state, law, claimed, regimes, weights + OVERHEAD, number(probe.product))
 
     def run(self, streams: Sequence[np.random.SeedSequence]) -> dict[str, Batch]:
         """The statistics of a network for each stream, a vector for each claim."""
-        wanted = set(self.claimed)
-        found = [_replicate(self.block, self.state, stream, self.law, wanted) for stream in streams]
+        found = [self._replicate(stream) for stream in streams]
         return {name: np.asarray([one[name] for one in found]) for name in self.claimed}
+
+    def _replicate(self, stream: np.random.SeedSequence) -> dict[str, float]:
+        """What one network gives, with everything random drawn anew."""
+        first, weights = stream.spawn(2)
+        rng = np.random.default_rng(first)
+        x = inputs(self.block, self.state, self._least, rng, INPUTS)
+        rows = _rows(self.block, set(self.claimed))
+        draw = Seen(np.random.default_rng(weights), self.law, inputs=rows)
+        y = run(self.block, x, draw.again())
+        found = {"forward": float((y**2).mean())}
+        if "product" in self.claimed:
+            across = any(type(part) is BatchNorm for part in parts(self.block))
+            found["product"] = _product(y, across)
+        if "backward" not in self.claimed:
+            return found
+        scale = STEP * math.sqrt(number(self.state.second_moment))
+
+        def along(direction: Batch) -> float:
+            apart = (run(self.block, x + scale * direction, draw.again()) - y) / scale
+            return _weighted(apart, self.shared)
+
+        own = along(rng.standard_normal(x.shape))
+        found["backward"] = own / x.size
+        if "gradient_product" in self.claimed:
+            both = along(np.broadcast_to(rng.standard_normal(x.shape[-1]), x.shape))
+            found["gradient_product"] = (both - own) / (x.size * (x.size / x.shape[-1] - 1))
+        return found
+
+    @property
+    def _least(self) -> int:
+        return 1 if self.claimed.keys().isdisjoint(PAIRED) else 2
 
 
 def _first(block: Block) -> Block:
     return _first(block.parts[0]) if isinstance(block, Sequential) else block
-
-
-def _replicate(
-    block: Block,
-    state: State,
-    stream: np.random.SeedSequence,
-    law: str,
-    wanted: set[str],
-) -> dict[str, float]:
-    """What one network gives, with everything random drawn anew."""
-    first, weights = stream.spawn(2)
-    rng = np.random.default_rng(first)
-    x = inputs(block, state, 2 if "product" in wanted else 1, rng, INPUTS)
-    draw = Seen(np.random.default_rng(weights), law, inputs=_rows(block, "backward" in wanted))
-
-    def once(batch: Batch) -> Batch:
-        return run(block, batch, draw.again())
-
-    y = once(x)
-    found = {"forward": float((y**2).mean())}
-    if "product" in wanted:
-        found["product"] = _product(y, any(type(part) is BatchNorm for part in parts(block)))
-    if "backward" in wanted:
-        scale = STEP * math.sqrt(number(state.second_moment))
-        step = scale * rng.standard_normal(x.shape)
-        apart = once(x + step) - y
-        found["backward"] = float((apart**2).sum()) / (scale**2 * x.size)
-    return found
 
 
 def _product(y: Batch, across: bool) -> float:
@@ -160,12 +174,18 @@ def _product(y: Batch, across: bool) -> float:
     return float((groups.sum(1) ** 2).sum() - (groups**2).sum()) / pairs
 
 
-def _gradient(block: Block, state: State) -> Gradient | None:
+def _weighted(apart: Batch, shared: float) -> float:
+    """E[(sum of g dy)^2] over gradients g of second moment 1 that two inputs `shared`."""
+    flat = apart.reshape(-1, apart.shape[-1])
+    return (1 - shared) * float((flat**2).sum()) + shared * float((flat.sum(0) ** 2).sum())
+
+
+def _gradient(block: Block, state: State, probe: Gradient) -> Gradient | None:
     """The claim backward; None where there is none."""
     if any(isinstance(part, Embedding) for part in parts(block)):
         return None
     try:
-        return block.backward(Gradient(second_moment=ONE), state)
+        return block.backward(probe, state)
     except BlockError:
         return None
 
@@ -194,10 +214,10 @@ def _count(tokens: int, places: tuple[int, ...], alone: int) -> int:
     return tokens or (1 if places else alone)
 
 
-def _rows(block: Block, backward: bool) -> int:
-    """How many inputs go through a network: twice as many with differences."""
+def _rows(block: Block, claims: set[str]) -> int:
+    """How many inputs go through a network: so many more for each direction of differences."""
     _, tokens, places = _sizes(block)
-    return (2 if backward else 1) * _count(tokens, places, INPUTS)
+    return (1 + len(claims & BACKWARD)) * _count(tokens, places, INPUTS)
 
 
 def _sizes(block: Block) -> tuple[int, int, tuple[int, ...]]:

@@ -9,7 +9,7 @@ import numpy as np
 from sympy import Expr
 
 from varlaw.checks.asymptotic import START, AsymptoticSequence, mixture
-from varlaw.checks.blocks.measuring import Simulation, distance
+from varlaw.checks.blocks.measuring import PROBE, Simulation, distance
 from varlaw.checks.blocks.running import children, number, parts, whole
 from varlaw.checks.intervals import Interval, NoInterval
 from varlaw.checks.statistics import Verdict, place, share
@@ -18,7 +18,7 @@ from varlaw.symbolic.blocks.block import Block
 from varlaw.symbolic.blocks.convolution import Conv
 from varlaw.symbolic.blocks.linear import Linear
 from varlaw.symbolic.blocks.repeat import Repeat
-from varlaw.symbolic.blocks.state import Approximation, Regime, State
+from varlaw.symbolic.blocks.state import Approximation, BlockError, Gradient, Regime, State
 
 TOLERANCE = 0.05
 ERROR_RATE = 1e-6
@@ -29,8 +29,10 @@ UNSIZED = {  # approximations whose error has no bound here, and what it comes f
     Approximation.TOKENS: "their number",
     Approximation.SAMPLES: "their number",
     Approximation.POSITIONS: "their differences",
+    Approximation.GATES: "their differences from token to token",
 }
 WIDE = Approximation.WIDE, "the width"
+SCALES = {"product": "forward", "gradient_product": "backward"}  # whose share the margin is
 UNKNOWN = Interval(-math.inf, math.inf, "asymptotic", 0)
 
 
@@ -100,13 +102,20 @@ class _Quantity:
             or place(self.interval, low, high) is Verdict.REFUTED
         )
 
-    def judged(self) -> Judged:
+    def judged(self, followed: float | None = None) -> Judged:
         sequence, mean = self.sequence, self.sequence.estimate
         variance = max(self.squares / sequence.count - mean**2, 0.0)
         error = math.sqrt(variance / max(sequence.count - 1, 1))
         ends = self.interval.low, self.interval.high
         why = "" if self.verdict is not Verdict.UNDECIDED else self._why(variance)
+        if why and followed is not None and not self.regime.isdisjoint(UNSIZED):
+            why += f"; token by token {followed:.6g} is claimed: {self._of(followed)}"
         return Judged(self.claimed, mean, error, *ends, sequence.count, self.verdict, why)
+
+    def _of(self, value: float) -> Verdict:
+        """The verdict on another value, within the same relative error."""
+        margin = self.margin * abs(value / self.claimed) if self.claimed else self.margin
+        return place(self.interval, value - margin, value + margin)
 
     def _why(self, variance: float) -> str:
         """Why there is no verdict."""
@@ -127,6 +136,7 @@ class _Quantity:
 def verdicts(
     block: Block,
     state: State,
+    probe: Gradient = PROBE,
     *,
     tolerance: float = TOLERANCE,
     error_rate: float = ERROR_RATE,
@@ -135,6 +145,8 @@ def verdicts(
     law: str = "normal",
 ) -> dict[str, Judged]:
     """Verdicts on the second moments "forward" and "backward" and the "product" of two inputs.
+
+    With a `probe` of two inputs that correlate, at the output, on their "gradient_product", too.
 
     Networks are drawn until each claim has a verdict, or `budget` random numbers are used up. A
     claim is verified where its confidence sequence lies within claimed (1 +- tolerance), refuted
@@ -146,7 +158,7 @@ def verdicts(
     order of its error, more; between the two it is undecided. Nothing is refuted that rests on
     many tokens or samples, or on means over positions. Raises BlockError as `Simulation.of` does.
     """
-    simulation = Simulation.of(block, state, law)
+    simulation = Simulation.of(block, state, law, probe)
     most = int(budget / simulation.cost)
     streams = np.random.SeedSequence(seed)
     found = dict(_quantities(simulation, tolerance, error_rate, max(most, START)))
@@ -161,7 +173,19 @@ def verdicts(
                 quantity.look()
         if all(quantity.settled for quantity in found.values()):
             break
-    return {name: quantity.judged() for name, quantity in found.items()}
+    undecided = any(quantity.verdict is Verdict.UNDECIDED for quantity in found.values())
+    followed = _by_token(simulation) if undecided and probe.product == 0 else {}
+    return {name: quantity.judged(followed.get(name)) for name, quantity in found.items()}
+
+
+def _by_token(simulation: Simulation) -> dict[str, float]:
+    """What is claimed where attention's tokens are followed one by one; nothing if they are not."""
+    from varlaw.symbolic.blocks.layerwise import followed
+
+    try:
+        return followed(simulation.block, simulation.state)
+    except BlockError:
+        return {}
 
 
 def _looks(most: int) -> Iterator[int]:
@@ -179,7 +203,7 @@ def _quantities(
     alpha = share(error_rate, len(simulation.claimed))
     layers, width = _layers(simulation.block), _width(simulation.block)
     for name, claimed in simulation.claimed.items():
-        scale = abs(simulation.claimed["forward" if name == "product" else name])
+        scale = abs(simulation.claimed[SCALES.get(name, name)])
         used = simulation.regimes[name]
         allowance = 0.0
         if not used.isdisjoint(UNSIZED):

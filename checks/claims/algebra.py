@@ -20,6 +20,7 @@ from sympy import (
     Rational,
     Symbol,
     cos,
+    erfinv,
     factorial,
     floor,
     gamma,
@@ -40,6 +41,19 @@ from varlaw.symbolic.language_functions import function_named
 from varlaw.symbolic.language_limits import ReadingError, power
 
 SIGN_BITS = 64
+
+
+def inverse_erf(x: Expr) -> Expr:
+    """erfinv as an odd function: of 1 - x and x - 1 one is written."""
+    x = x.expand()
+    return -erfinv(-x) if (-x).sort_key() < x.sort_key() else erfinv(x)
+
+
+def probit(p: Expr) -> Expr:
+    """The inverse of the standard normal distribution function."""
+    return sqrt(2) * inverse_erf(2 * p - 1)
+
+
 LOGS = ("log", "ln", "lg")
 QUOTIENTS = {"cot": ("cos", "sin"), "coth": ("cosh", "sinh")}
 WRITTEN_OUT: Mapping[str, Callable[[Expr], Expr]] = {
@@ -47,6 +61,7 @@ WRITTEN_OUT: Mapping[str, Callable[[Expr], Expr]] = {
     "csc": lambda x: 1 / sin(x),
     "arsinh": lambda x: log(x + sqrt(x**2 + 1)),
 }
+INVERSES: Mapping[str, Callable[[Expr], Expr]] = {"erfinv": inverse_erf, "Phi^{-1}": probit}
 MOST_FACTORS = 40  # of (n + 40)! over n!
 
 
@@ -139,6 +154,8 @@ class Algebra:
 
     def _power(self, node: Node) -> Expr:
         base, exponent = map(self._built, node.parts)
+        if base.is_Rational and base.is_negative and exponent.is_integer and exponent.free_symbols:
+            return Integer(-1) ** exponent * power(-base, exponent)
         try:
             return power(base, exponent)
         except ReadingError:
@@ -168,6 +185,8 @@ class Algebra:
         if node.text in QUOTIENTS and len(arguments) == 1:
             above, below = (function_named(part)(0, *arguments) for part in QUOTIENTS[node.text])
             return above / below
+        if node.text in INVERSES and len(arguments) == 1:
+            return INVERSES[node.text](arguments[0])
         if node.text in WRITTEN_OUT and len(arguments) == 1:
             return WRITTEN_OUT[node.text](arguments[0])
         if node.text == "lg" and len(arguments) == 1:
@@ -203,6 +222,8 @@ class Algebra:
         return self.hidden[key]
 
 
-def symbol(name: str, positive: bool) -> Symbol:
+def symbol(name: str, positive: bool, whole: bool = False) -> Symbol:
     """A symbol that is only compared and multiplied; its name is never evaluated."""
+    if whole:
+        return Symbol(name, integer=True, positive=True)
     return Symbol(name, positive=True) if positive else Symbol(name, real=True)

@@ -6,15 +6,28 @@ from sympy import Add, Expr, Integer, Symbol, exp, log
 def integral_over(f: Expr, x: Symbol, low: Expr, high: Expr) -> Expr | None:
     """The integral of terms c x^p, c e^(a x + b), c log(x) and c log(x)^2; None for others.
 
-    Powers that are no polynomials, and logarithms, need low >= 0, and p > -1; 1/x needs low > 0.
+    Powers that are no polynomials, and logarithms, need high >= 0, and low > 0, or low = 0 and
+    p > -1.
     """
     total: Expr = Integer(0)
-    for term in Add.make_args(f.expand()):
+    for term in Add.make_args(f.expand(power_exp=False)):
         factor, inner = term.as_independent(x, as_Add=False)
         found = _antiderivative(inner, x, low)
         if found is None:
             return None
         total += factor * (found.subs(x, high) - _at(found, x, low))
+    return total
+
+
+def integral_to_infinity(f: Expr, x: Symbol, low: Expr) -> Expr | None:
+    """The integral of terms c x^p with p < -1 from low > 0 on; None for others."""
+    total: Expr = Integer(0)
+    for term in Add.make_args(f.expand(power_exp=False)):
+        factor, inner = term.as_independent(x, as_Add=False)
+        base, power = inner.as_base_exp()
+        if base != x or power.has(x) or not (power + 1).is_negative:
+            return None
+        total -= factor * low ** (power + 1) / (power + 1)
     return total
 
 
@@ -27,7 +40,8 @@ def _antiderivative(g: Expr, x: Symbol, low: Expr) -> Expr | None:
         return None if slope.has(x) or slope == 0 else g / slope
     if base == x and not power.has(x):
         polynomial = power.is_Integer and power.is_nonnegative
-        if polynomial or (low.is_nonnegative and (power + 1).is_positive):
+        away = low.is_positive and (power + 1).is_nonzero
+        if polynomial or away or (low.is_nonnegative and (power + 1).is_positive):
             return x ** (power + 1) / (power + 1)
     if g == 1 / x and low.is_positive:
         return log(x)

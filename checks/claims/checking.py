@@ -14,6 +14,7 @@ from varlaw.checks.claims.language import read_statements
 from varlaw.checks.claims.literals import literal_of
 from varlaw.checks.claims.scales import dropped
 from varlaw.checks.claims.separators import has_decimal_comma, with_decimal_commas
+from varlaw.checks.claims.symbolic import names_of
 from varlaw.checks.claims.verdict import Judgement
 from varlaw.checks.claims.workers import SECONDS, Task, judge
 from varlaw.checks.documents.clock import LATE, Clock
@@ -26,9 +27,12 @@ from varlaw.symbolic.formulas import (
     Macro,
     Node,
     NotRead,
+    Reading,
+    cured,
     document_macros,
     read_formula,
     read_macros,
+    read_partly,
 )
 
 LOG_BASES = {"e": None, "2": 2, "10": 10}
@@ -38,6 +42,7 @@ AT_LEAST = 0.1  # of a document's time, for reading formulas and for judging the
 COMMENT = re.compile(r"(?<!\\)%")
 BEHIND = 20  # characters after a formula, for a unit
 CONDITION = re.compile(r"\b(?:when|whenever|if|because|since|for|unless|case) *\Z", re.IGNORECASE)
+ASKED = re.compile(r"\b(?:suppose|assume|let|solve|such that|equation) *\Z", re.IGNORECASE)
 
 Stretch = Callable[[int, int], Spot]  # of two offsets into the text that was read
 
@@ -52,6 +57,7 @@ class Placed:
     stretch: Stretch
     dropped: frozenset[Verdict] = frozenset()  # verdicts on the last link that do not count
     condition: bool = False  # behind a word such as "when"
+    asked: bool = False  # behind such a word, or one such as "solve"
 
     def goes_on(self, one: Judgement, judgements: Sequence[Judgement]) -> bool:
         """Whether its number goes on in words, as in 67 %, so that its verdict does not count."""
@@ -60,6 +66,8 @@ class Placed:
     def claims(self, judgements: Sequence[Judgement]) -> list[Judgement]:
         """Those that claim something, and whose number does not go on in words."""
         found = [one for one in judgements if one.verdict is not None]
+        if self.asked:  # if a + b = 3: what does not hold always is no mistake
+            found = [one for one in found if one.verdict is not Verdict.REFUTED or not named(one)]
         return [one for one in found if not self.goes_on(one, judgements)]
 
     def around(self, one: Judgement) -> Chain:
@@ -78,6 +86,10 @@ class Placed:
         verdict = str(one.verdict)
         spot = self.stretch(start, end)
         return Link(spot, text, one.sign, verdict, one.value, one.reason, one.rule)
+
+
+def named(one: Judgement) -> bool:
+    return bool(names_of(one.left, one.right))
 
 
 @dataclass
@@ -135,7 +147,9 @@ class Reader:
     def findings(self) -> Findings:
         """What was found, without the links."""
         return Findings(
-            problems=tuple(self.problems),
+            problems=tuple(
+                sorted(self.problems, key=lambda note: (note.spot.line, note.spot.column))
+            ),
             unread=tuple(self.unread),
             spans=len(self.document.spans),
             ignored=self.excused,
@@ -151,25 +165,41 @@ class Reader:
             return
         declared = {name for name, _ in (*self.context.values, *self.context.signs)}
         names = declared | self.numbers
+        where = span.environment
         try:
             reading = read_formula(
-                span.text, macros=self.macros, variables=names, environment=span.environment
+                span.text, macros=self.macros, variables=names, environment=where
             )
         except NotRead as error:
             start = min(error.start, len(span.text))
-            self.unread.append(Note(stretch(start, max(error.end, start + 1)), error.reason))
+            self.unread.append(Note(stretch(start, max(error.end, start + 1)), cured(error.reason)))
+            for first, part in read_partly(
+                span.text, macros=self.macros, variables=names, environment=where
+            ):
+                self.chained(span, part, first, stretch)
             return
-        condition = CONDITION.search(self.document.text[max(span.start - 12, 0) : span.start])
+        self.chained(span, reading, 0, stretch)
+        self.bare += [(node, stretch(node.start, node.end)) for node in reading.expressions]
+
+    def chained(self, span: Span, reading: Reading, first: int, stretch: Stretch) -> None:
+        """The chains of a span, or of a part of it that begins at some place."""
+
+        def shifted(start: int, end: int) -> Spot:
+            return stretch(start + first, end + first)
+
+        before = self.document.text[max(span.start - 12, 0) : span.start]
+        condition = CONDITION.search(before) is not None
+        asked = condition or ASKED.search(before) is not None
         after = self.document.text[span.end : span.end + BEHIND]
         if self.document.path.lower().endswith(".tex"):
             after = COMMENT.split(after)[0]
+        text = span.text[first:]
         for chain in reading.chains:
-            unit = dropped(span.text, chain.sides[-1].end, after)
-            read = Placed(chain, self.context, span.text, stretch, unit, condition is not None)
+            unit = dropped(text, chain.sides[-1].end, after)
+            read = Placed(chain, self.context, text, shifted, unit, condition, asked)
             self.chains.append(read)
             if (definition := defined(chain)) and literal_of(definition[1]) is not None:
                 self.numbers.add(definition[0])
-        self.bare += [(node, stretch(node.start, node.end)) for node in reading.expressions]
 
     def remark(self, remark: Remark) -> None:
         self.statements(remark.text, lambda start, end: self.spot(remark.start, remark.end))
@@ -234,7 +264,8 @@ def declared(configuration: Configuration) -> Context:
     found = read_statements(text, Context(log_base=LOG_BASES[configuration.log_base]))
     for mistake in found.mistakes:
         line = text.count("\n", 0, mistake.start) + 1
-        raise ValueError(f"context, line {line}: {mistake.message}")
+        said = text.split("\n")[line - 1].strip()
+        raise ValueError(f"context, line {line}: {mistake.message}: {said!r}")
     if found.claims:
         raise ValueError("context: it holds a claim, and not only declarations")
     return found.context

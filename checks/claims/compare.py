@@ -18,6 +18,7 @@ from varlaw.checks.claims.literals import (
     literal_of,
 )
 from varlaw.checks.claims.numbers import Scope, enclosure, rational, settle
+from varlaw.checks.claims.roundings import meet
 from varlaw.checks.statistics import Verdict
 from varlaw.symbolic.formulas.tree import Node
 
@@ -40,6 +41,18 @@ class Finding:
 
 def compared(left: Node, sign: str, right: Node, scope: Scope) -> Finding:
     """The verdict on a link between closed formulas. Raises NoValue where a side has none."""
+    found = _as_written(left, sign, right, scope)
+    if sign not in ("=", "~=") or found.verdict in (Verdict.VERIFIED, Verdict.LOOSE):
+        return found
+    if not meet(left, right, scope):
+        return found
+    told = "right for numbers that round to the decimals in it"
+    if sign == "~=" and found.verdict is Verdict.UNDECIDED:
+        return replace(found, verdict=Verdict.VERIFIED, reason=told)
+    return replace(found, verdict=Verdict.LOOSE, reason=told)
+
+
+def _as_written(left: Node, sign: str, right: Node, scope: Scope) -> Finding:
     literal, other = literal_of(right), left
     swapped = literal is None or (literal.order and literal_of(left) is not None)
     if swapped and literal_of(left) is not None:

@@ -15,7 +15,9 @@ from varlaw.checks.claims.exact import rational
 from varlaw.symbolic.formulas.tree import Chain, Head, Node, plain
 
 EXTREME = re.compile(r"([A-Za-z]\w*)\s+(minimi[sz]es|maximi[sz]es)\s+(.+)")
-REAL = re.compile(r"([A-Za-z][\w, ]*?)\s+(?:is |are )?(real|positive)")
+REAL = re.compile(r"([A-Za-z][\w, ]*?)\s+(?:is |are )?(real|positive|natural)")
+LAST_REAL = re.compile(rf"(.+[^\w, ].*?),\s*({REAL.pattern})")  # x ~ N(mu, 1), mu real
+FIRST_REAL = re.compile(rf"({REAL.pattern}),\s*(.+)")
 SPLIT = re.compile(r"[;\n]")
 NETWORK = re.compile(  # a bracket before that of its input, and what only blocks have in it
     r"([A-Za-z]\w*)\s*=\s*(?=.*(?:>>|[(,]\s*\w+\s*=|norm\())(.*\))\s*\(\s*([A-Za-z]\w*)\s*\)",
@@ -74,6 +76,7 @@ class Context:
     stated: bool = False
     networks: tuple[Network, ...] = ()
     bounds: tuple[tuple[str, str, Fraction], ...] = ()
+    whole: frozenset[str] = frozenset()  # names of 1, 2, 3, ...
     moments: tuple[tuple[str, int, Node], ...] = ()  # of inputs of networks: E[x^2] is (x, 2, ...)
 
     def value(self, name: str) -> Node | None:
@@ -153,6 +156,7 @@ class Context:
             self.problems + other.problems,
             networks=kept.networks + other.networks,
             bounds=self.bounds + other.bounds,
+            whole=self.whole | other.whole,
             moments=self.moments + other.moments,
         )
 
@@ -189,11 +193,16 @@ def _with(context: Context, text: str) -> Context:
         for part in parts:
             context = _with_network(context, part)
         return context
+    if found := FIRST_REAL.fullmatch(text):
+        return _with(_with(context, found[1]), found[4])
+    if found := LAST_REAL.fullmatch(text):
+        return _with(_with(context, found[1]), found[2])
     text = text.replace("()", "")  # Rademacher()
     if found := REAL.fullmatch(text):
         names = found[1].replace(",", " ").split()
-        signs = tuple((name, found[2] == "positive") for name in names)
-        return replace(context, signs=context.signs + signs)
+        signs = tuple((name, found[2] != "real") for name in names)
+        whole = context.whole.union(names if found[2] == "natural" else ())
+        return replace(context, signs=context.signs + signs, whole=whole)
     if found := EXTREME.fullmatch(text):
         formulas = read_plain(found[3], variables=(found[1],)).expressions
         if len(formulas) != 1:

@@ -10,6 +10,7 @@ from varlaw.checks.claims.definitions import (
     DEFINES,
     Definitions,
     free_names,
+    inserted,
     outside,
     substituted,
 )
@@ -19,6 +20,7 @@ from varlaw.checks.claims.implications import implied
 from varlaw.checks.claims.literals import literal_of
 from varlaw.checks.claims.numbers import Scope
 from varlaw.checks.claims.questions import answered
+from varlaw.checks.claims.scales import other_unit
 from varlaw.checks.claims.separators import otherwise_right
 from varlaw.checks.claims.symbolic import compound, names_of
 from varlaw.checks.claims.verdict import Judgement
@@ -241,6 +243,10 @@ def _with_definitions(
             doubt = f"true {told}, but not where it was last defined"
         elif found.verdict is Verdict.UNDECIDED:
             doubt = doubt or found.reason
+        elif inserted(left, right) or inserted(right, left):
+            unsure = f"{found.reason}, but numbers are put in here for names that have others there"
+        elif other_unit(a, sign, b, context):
+            unsure = f"{found.reason}, by a power of 1000, as for other units"
         elif all(map(known.meant, values)):
             refuted.append(found)
             sure += [found] if names_of(a) == names_of(b) else []

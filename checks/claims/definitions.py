@@ -98,8 +98,7 @@ class Definitions:
         """Whether it is beyond doubt that the name is used as defined: just before, or once."""
         first, *others = self.of(name)
         later, distance = self._distance(self._values(name)[first])
-        near = not later and distance <= NEAR
-        return near or not (others or free_names(first) - {"pi", "e"})
+        return not later and (distance <= NEAR or not (others or free_names(first) - {"pi", "e"}))
 
     def environments(self, names: Iterable[str]) -> Iterator[dict[str, Node]]:
         """Ways to give values to some of these names, the fewest names and nearest values first.
@@ -248,6 +247,21 @@ def _replaced(node: Node, values: Mapping[str, Node]) -> Node:
         parts = (_replaced(body, inner), index, *(_replaced(end, values) for end in ends))
         return replace(node, parts=parts)
     return replace(node, parts=tuple(_replaced(part, values) for part in node.parts))
+
+
+def inserted(formula: Node, other: Node) -> bool:
+    r"""Whether the other is the formula with numbers for names: 0.2\sqrt{2/3} of s\sqrt{2/n}."""
+    waiting, values = [(formula, other)], dict[str, Node]()
+    while waiting:
+        a, b = waiting.pop()
+        if a.head is Head.NAME and not free_names(b):
+            if values.setdefault(plain(a), bare(b)) != bare(b):
+                return False
+        elif a.head is not b.head or a.text != b.text or len(a.parts) != len(b.parts):
+            return False
+        else:
+            waiting += zip(a.parts, b.parts, strict=True)
+    return bool(values)
 
 
 def bare(node: Node) -> Node:

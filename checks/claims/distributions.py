@@ -33,7 +33,7 @@ NAMES = {
     **dict.fromkeys(("iid", "IID"), "iid"),
     **raw_moments.NAMES,
 }
-FUNCTIONS_TOO = ("Gamma", "gamma", "Beta", "beta")
+FUNCTIONS_TOO = ("Gamma", "gamma", "Beta", "beta", "t")
 FAR = 3  # where erf is taken by its tail
 DENSITIES = ("normal", "uniform", "truncated")
 POSITIONS = {

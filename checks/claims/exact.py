@@ -130,3 +130,11 @@ def _kept(value: Fraction) -> Fraction | None:
 
 def _long(value: Fraction) -> bool:
     return max(value.numerator.bit_length(), value.denominator.bit_length()) > MOST_BITS
+
+
+def as_node(value: Fraction) -> Node:
+    """A fraction as a formula."""
+    found = Node(Head.NUMBER, (), str(abs(value.numerator)))
+    if value.denominator != 1:
+        found = Node(Head.DIVIDE, (found, Node(Head.NUMBER, (), str(value.denominator))))
+    return Node(Head.NEGATIVE, (found,)) if value < 0 else found

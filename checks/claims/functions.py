@@ -35,6 +35,7 @@ SAME = {
     "zeta": "zeta",
 }  # functions, and the methods of balls that are the same functions
 CUT = ("asin", "acos", "atan", "asinh", "atanh")
+INVERSES = ("erfinv", "Phi^{-1}")
 SEVERAL = ("max", "min")
 ROUNDED = ("floor", "ceil")
 
@@ -91,6 +92,10 @@ def function(name: str, arguments: list[Any], scope: "Scope") -> Any:
             return _plain(SAME[name], x, scope)
         if name == "sign":
             return x.real_sgn(analytic=scope.analytic) if scope.complex else x.sgn()
+        if name in INVERSES:
+            if scope.complex:
+                raise NoValue(f"{name} inside of an integral")
+            return x.erfinv() if name == "erfinv" else (2 * x - 1).erfinv() * arb(2).sqrt()
         if name == "Phi":
             return normal_cdf(x) if not scope.complex else (-x / arb(2).sqrt()).erfc() / 2
     return _activation(name, arguments, scope)

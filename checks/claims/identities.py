@@ -10,7 +10,8 @@ from typing import Any
 from flint import arb, ctx, fmpz
 
 from varlaw.checks.claims.between import Between, random_number
-from varlaw.checks.claims.definitions import free_names
+from varlaw.checks.claims.definitions import free_names, substituted
+from varlaw.checks.claims.exact import as_node
 from varlaw.checks.claims.functions import ROUNDED
 from varlaw.checks.claims.numbers import NoValue, Scope, enclosure
 from varlaw.symbolic.formulas.tree import Head, Node
@@ -49,6 +50,7 @@ class Sampled:
 
     `clear` is at how many points both sides are real, `constant` whether their quotient looks the
     same there; at `branch` the sides differ by their principal values, which are no real numbers.
+    `above` are the names that were positive at all points where both sides are real.
     """
 
     signs: frozenset[int]
@@ -56,6 +58,7 @@ class Sampled:
     clear: int
     constant: bool
     branch: Mapping[str, Fraction] | None = None
+    above: frozenset[str] = frozenset()
 
 
 def whole_names(*sides: Node) -> set[str]:
@@ -89,6 +92,7 @@ def sampled(
     random, anywhere = Random(SEED), Between()
     points: dict[int, Mapping[str, Fraction]] = {}
     clear, ratios = 0, []
+    above = frozenset(positive)
     branch: Mapping[str, Fraction] | None = None
     with ctx.workprec(BITS):
         for _ in range(POINTS):
@@ -105,18 +109,30 @@ def sampled(
             }
             inner = Scope({**scope.values, **values}, scope.log_base)
             try:
-                a, b = enclosure(left, inner), enclosure(right, inner)
+                a, b = (_enclosed(side, point, inner) for side in (left, right))
             except NoValue:
                 branch = branch or (point if _differ_beyond(left, right, inner) else None)
                 continue
             clear += 1
+            above = frozenset(name for name in above if point[name] > 0)
             gap = a - b
             sign = 1 if gap > 0 else -1 if gap < 0 else 0
             points.setdefault(sign, point)
             if not b.contains(0):
                 ratios.append(a / b)
     constant = len(ratios) > 2 and all(ratio.overlaps(ratios[0]) for ratio in ratios)
-    return Sampled(frozenset(points), points, clear, constant, branch)
+    return Sampled(frozenset(points), points, clear, constant, branch, above)
+
+
+def _enclosed(side: Node, point: Mapping[str, Fraction], scope: Scope) -> arb:
+    """A side at a point; in sums and integrals without end names become numbers, for algebra."""
+    if not any(node.head is Head.INFINITY for node in side.walk()):
+        return enclosure(side, scope)
+    try:
+        found = substituted(side, {name: as_node(value) for name, value in point.items()})
+    except ValueError as error:
+        raise NoValue(str(error)) from None
+    return enclosure(found, Scope(log_base=scope.log_base))
 
 
 def _differ_beyond(left: Node, right: Node, scope: Scope) -> bool:
@@ -135,14 +151,16 @@ def shown(point: Mapping[str, Fraction]) -> str:
 
 def equal(left: Any, right: Any) -> bool:
     """Whether two SymPy expressions are one by exact normal form; False where that is open."""
-    from sympy import exp, fraction, together
+    from sympy import erf, erfc, exp, fraction, sqrtdenest, together
     from sympy.functions.elementary.hyperbolic import HyperbolicFunction
     from sympy.functions.elementary.trigonometric import TrigonometricFunction
 
     from varlaw.checks.algebra import is_zero
 
-    difference = left - right
+    difference = (left - right).replace(erfc, lambda x: 1 - erf(x))
     if is_zero(difference):
+        return True
+    if difference.is_number and is_zero(sqrtdenest(difference)):
         return True
     top, _ = fraction(together(difference))
     if _small(top) and is_zero(top.expand()):

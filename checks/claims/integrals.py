@@ -9,6 +9,7 @@ from typing import Any
 from flint import arb, ctx
 
 from varlaw.checks.claims.algebra import Algebra, symbol
+from varlaw.checks.claims.antiderivatives import integral_over, integral_to_infinity
 from varlaw.checks.claims.definitions import indexed
 from varlaw.checks.claims.functions import NoValue
 from varlaw.checks.claims.numbers import Scope
@@ -37,7 +38,7 @@ def over_infinite_range(node: Node, scope: Scope) -> arb:
     parts = Add.make_args(f)
     if len(parts) == 1:
         parts = Add.make_args(expand_mul(f))
-        whole = _gaussian(f) is not None
+        whole = _gaussian(f, x) is not None
         parts = (f,) if whole or len(parts) > MOST_PARTS else parts
     for part in parts:
         total += _mean(part, x, low, high)
@@ -59,7 +60,7 @@ def closed(node: Node, outer: Algebra) -> Any:
 
     Of powers, exponentials, sines and cosines, or of a Gaussian times something.
     """
-    from sympy import Abs
+    from sympy import Abs, oo
 
     body, variable, first, last = node.parts
     name = plain(variable)
@@ -71,22 +72,26 @@ def closed(node: Node, outer: Algebra) -> Any:
         f, low, high = inner.expression(body), _end(first, inner), _end(last, inner)
     except NoValue:
         return None
-    if inner.hidden:
+    if inner.hidden or low == oo or high == -oo:
         return None
     if low.is_finite and high.is_finite:
         if f.is_polynomial(x):
             whole = f.as_poly(x).integrate(x).as_expr()
             return whole.subs(x, high) - whole.subs(x, low)
-        parts = [_between(part, x, low, high) for part in f.expand().as_ordered_terms()]
+        parts = [
+            _between(part, x, low, high) for part in f.expand(power_exp=False).as_ordered_terms()
+        ]
         return None if None in parts else sum(parts)
-    if f.free_symbols != {x} or f.has(Abs):
+    if f.has(Abs) or not f.has(x):
         return None
+    if high == oo and low.is_positive and (found := integral_to_infinity(f, x, low)) is not None:
+        return found
     return _closed_gaussian(f, x, low, high)
 
 
 def _between(f: Any, x: Any, low: Any, high: Any) -> Any:
     """The integral of c x^r over a positive range, or of c g(a x + b); None for others."""
-    from sympy import cos, exp, log, sin
+    from sympy import cos, exp, sin
 
     factor, g = f.as_independent(x)
     if isinstance(g, (exp, sin, cos)):
@@ -96,15 +101,7 @@ def _between(f: Any, x: Any, low: Any, high: Any) -> Any:
             return None
         whole = {exp: g, sin: -cos(inside), cos: sin(inside)}[g.func] / slope
         return factor * (whole.subs(x, high) - whole.subs(x, low))
-    base, power = g.as_base_exp()
-    positive = low.is_positive and high.is_positive
-    if base != x or not power.is_Rational or not (positive or (low.is_zero and power > -1)):
-        return None
-    if power == -1:
-        return factor * (log(high) - log(low))
-    if not high.is_nonnegative:
-        return None
-    return factor * (high ** (power + 1) - low ** (power + 1)) / (power + 1)
+    return integral_over(f, x, low, high) if high.is_positive else None
 
 
 def _closed_gaussian(f: Any, x: Any, low: Any, high: Any) -> Any:
@@ -115,7 +112,7 @@ def _closed_gaussian(f: Any, x: Any, low: Any, high: Any) -> Any:
     from varlaw.symbolic.gaussian.pieces import NotClosed
     from varlaw.symbolic.terms import indicator
 
-    found = _gaussian(f)
+    found = _gaussian(f, x)
     if found is None:
         return None
     a, b, c, rest = found
@@ -135,7 +132,7 @@ def _closed_gaussian(f: Any, x: Any, low: Any, high: Any) -> Any:
         return None
 
 
-def _gaussian(f: Any) -> tuple[Any, Any, Any, Any] | None:
+def _gaussian(f: Any, x: Any) -> tuple[Any, Any, Any, Any] | None:
     """(a, b, c, rest) with f = exp(a x^2 + b x + c) rest, where there is such a factor."""
     from sympy import Integer, Mul, Poly, PolynomialError, exp
 
@@ -152,16 +149,13 @@ def _gaussian(f: Any) -> tuple[Any, Any, Any, Any] | None:
             exponent += log(base) * power
         else:
             rest *= factor
-    symbols = sorted(f.free_symbols, key=str)
-    if len(symbols) != 1:
-        return None
     try:
-        polynomial = Poly(exponent.expand(), symbols[0])
+        polynomial = Poly(exponent.expand(), x)
     except PolynomialError:
         return None
     if polynomial.degree() not in (1, 2):
         return None
-    return (*(polynomial.coeff_monomial(symbols[0] ** k) for k in (2, 1, 0)), rest)
+    return (*(polynomial.coeff_monomial(x**k) for k in (2, 1, 0)), rest)
 
 
 def _mean(f: Any, x: Any, low: Any, high: Any) -> arb:
@@ -172,7 +166,7 @@ def _mean(f: Any, x: Any, low: Any, high: Any) -> arb:
     from varlaw.symbolic.gaussian.enclosure import enclose
     from varlaw.symbolic.gaussian.pieces import NotClosed, Piece, pieces_of
 
-    found = _gaussian(f)
+    found = _gaussian(f, x)
     if found is None:
         raise NoValue("an integral over an infinite range without a bound on its tail")
     a, b, c, rest = found

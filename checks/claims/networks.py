@@ -25,8 +25,8 @@ from varlaw.checks.statistics import Verdict
 from varlaw.symbolic.blocks.activation import Activation
 from varlaw.symbolic.blocks.attention import Attention
 from varlaw.symbolic.blocks.block import Block, Sequential, start
-from varlaw.symbolic.blocks.enclosed import enclosure
 from varlaw.symbolic.blocks.linear import Linear
+from varlaw.symbolic.blocks.lines import enclosure
 from varlaw.symbolic.blocks.norm import LayerNorm, RMSNorm
 from varlaw.symbolic.blocks.reader import read_block
 from varlaw.symbolic.blocks.repeat import Repeat

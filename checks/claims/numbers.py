@@ -177,6 +177,8 @@ def _series(node: Node, scope: Scope) -> Any:
         raise NoValue("the ends of a sum or product are not whole numbers")
     if high - low >= MOST_TERMS:
         raise NoValue(f"a sum or product of more than {MOST_TERMS} terms")
+    if high < low - 1 and scope.values:
+        raise NoValue("a sum or product that runs backwards")
     total = arb(0 if node.head is Head.SUM else 1)
     for k in range(low, high + 1):
         term = _value(body, scope.binding(plain(index), arb(fmpz(k))))
@@ -196,7 +198,10 @@ def _integral(node: Node, scope: Scope) -> Any:
     if Head.INFINITY in {part.head for end in (first, last) for part in end.walk()}:
         from varlaw.checks.claims.integrals import over_infinite_range
 
-        return over_infinite_range(node, scope)
+        try:
+            return over_infinite_range(node, scope)
+        except NoValue:
+            return _in_closed_form(node, scope)
     low, high = _value(first, scope), _value(last, scope)
     if not (low.is_finite() and high.is_finite()):
         raise NoValue("an integral whose ends are not known")
@@ -211,8 +216,23 @@ def _integral(node: Node, scope: Scope) -> Any:
     tolerance = arb(2) ** -ctx.prec
     found = integral(integrand, low, high, tolerance, EVALUATIONS)
     if not found.is_finite() or not found.imag.contains(0):
-        raise NoValue("the integral could not be enclosed")
+        return _in_closed_form(node, scope)
     return found.real
+
+
+def _in_closed_form(node: Node, scope: Scope) -> Any:
+    """An integral over numbers by its antiderivative."""
+    from varlaw.checks.claims.algebra import Algebra
+    from varlaw.checks.claims.integrals import closed
+    from varlaw.symbolic.gaussian.balls import NoEnclosure, ball
+
+    value = None if scope.values else closed(node, Algebra({}, scope.log_base))
+    if value is None:
+        raise NoValue("the integral could not be enclosed")
+    try:
+        return ball(value)
+    except NoEnclosure as error:
+        raise NoValue(str(error)) from None
 
 
 def _cases(node: Node, scope: Scope) -> Any:

@@ -7,7 +7,7 @@ the expectation calculus. Names that are declared apart are independent.
 from collections.abc import Mapping
 from typing import Any
 
-from sympy import Expr, Integer, Symbol, sqrt
+from sympy import Dummy, Expr, Integer, Symbol, sqrt
 
 from varlaw.checks.claims.algebra import symbol
 from varlaw.checks.claims.context import Context, Variable, declare
@@ -20,6 +20,7 @@ from varlaw.checks.claims.distributions import (
 from varlaw.checks.claims.functions import CONSTANTS, NoValue
 from varlaw.checks.claims.identities import positive_by_custom
 from varlaw.checks.claims.means import Means, array_of
+from varlaw.checks.claims.quantiles import HALF, of_multiple, quantile
 from varlaw.symbolic.arrays import RandomArray
 from varlaw.symbolic.formulas.tree import Chain, Head, Node, plain
 from varlaw.symbolic.language_functions import holds
@@ -39,7 +40,7 @@ class RandomAlgebra(Means):
         self.context, self.ends = context, ends
         self.laws, self.arrays = {}, {}
         signs = dict(context.signs)
-        self.whole = {name for name, _ in context.ranges}
+        self.whole = {name for name, _ in context.ranges} | context.whole
         self.whole |= {index for v in context.variables for index in v.indices}
         self.whole |= {index for family in context.families for index in family.indices}
         ranges = {n for _, pair in context.ranges for end in pair for n in free_names(end)}
@@ -160,6 +161,8 @@ class RandomAlgebra(Means):
         conditions = [r for part in given for r in part.parts if r.text != "~"]
         inner = self.local([r for part in given for r in part.parts if r.text == "~"])
         what = [part for part in node.parts if part.head is not Head.GIVEN]
+        if node.text in ("median", "quantile"):
+            return inner.quantile(what, conditions)
         if is_law(what[0]) and len(what) == 1:
             return self.of_law(node.text, inner.law(what[0]))
         inner.look_for_undeclared((*what, *conditions))
@@ -176,6 +179,20 @@ class RandomAlgebra(Means):
                 inner.spread(first, first, where) * inner.spread(second, second, where)
             )
         return sqrt(found) if node.text == "Std" else found
+
+    def quantile(self, what: list[Node], conditions: list[Node]) -> Expr:
+        """The median, or the quantile of the probability that stands behind the variable."""
+        p = self._built(what[1]) if len(what) > 1 else HALF
+        if conditions:
+            raise NoValue("a quantile with a condition")
+        if is_law(what[0]):
+            return quantile(self.law(what[0]), p)
+        self.look_for_undeclared(tuple(what[:1]))
+        f = self._built(what[0])
+        if (entry := self.single(f)) is None:
+            raise NoValue("the quantile of something of more than one variable")
+        x = Dummy("x", real=True)
+        return of_multiple(f.xreplace({entry: x}), x, self.laws[entry.array], p)
 
     def look_for_undeclared(self, parts: tuple[Node, ...]) -> None:
         """Raise NoValue for a name inside an expectation that may be random and may be a number."""

@@ -94,5 +94,5 @@ NAMES = {
     **dict.fromkeys(("ChiSquared", "ChiSquare", "chi2", "Chi2", "chisquared"), "chi squared"),
     **dict.fromkeys(("Beta", "beta"), "beta"),
     **dict.fromkeys(("LogNormal", "Lognormal", "lognormal"), "log-normal"),
-    **dict.fromkeys(("StudentT", "Student", "student_t"), "student"),
+    **dict.fromkeys(("StudentT", "Student", "student_t", "t"), "student"),
 }

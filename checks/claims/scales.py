@@ -6,7 +6,11 @@ Of a number before a unit (2.1 GB) only what is true anyway counts; before a mul
 
 import re
 
+from varlaw.checks.claims.context import Context
+from varlaw.checks.claims.literals import literal_of
+from varlaw.checks.claims.questions import answered
 from varlaw.checks.statistics import Verdict
+from varlaw.symbolic.formulas.tree import Head, Node
 
 _WORDS = r"thousand|million|billion|trillion|percent"
 _PREFIXED = r"[kKMGTPE]i?(?:[Bb](?:ytes?|its?)?|FLOPs?|FLOPS|FLOP/s|W|Hz)"
@@ -20,6 +24,7 @@ _INSIDE = re.compile(
     r"[\s}]*(?:\\[,;:!> ]|~|\\q?quad)*\s*\\(?:text(?:rm|normal|sf|tt)?|mbox|mathrm)\s*\{[\s~]*"
     rf"(?:((?:{_WORDS}|[kKMGT]|\\?%)(?![A-Za-z]))|(?:{_UNITS})(?![A-Za-z]))"
 )
+_SCALES = tuple("1" + "000" * count for count in range(1, 5))  # between units
 _FALSE = frozenset({Verdict.REFUTED})
 _ANY = frozenset(Verdict)
 
@@ -36,3 +41,16 @@ def dropped(formula: str, end: int, after: str) -> frozenset[Verdict]:
     if _MULTIPLIER.match(after):
         return _ANY
     return _FALSE if _UNIT.match(after) else frozenset()
+
+
+def other_unit(left: Node, sign: str, right: Node, context: Context) -> bool:
+    """Whether a link would be right up to a power of 1000, as between ns and s."""
+    if literal_of(left) is not None:
+        left, right = right, left
+    for scale in _SCALES:
+        thousands = Node(Head.NUMBER, (), scale)
+        for head in (Head.MULTIPLY, Head.DIVIDE):
+            found = answered(Node(head, (left, thousands)), sign, right, context, True)
+            if found is not None and found.verdict in (Verdict.VERIFIED, Verdict.LOOSE):
+                return True
+    return False

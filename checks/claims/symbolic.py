@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from itertools import product
 from typing import Any
 
@@ -10,14 +11,17 @@ from flint import arb, fmpz
 from varlaw.checks.claims import identities
 from varlaw.checks.claims.algebra import Algebra, symbol
 from varlaw.checks.claims.between import Between
+from varlaw.checks.claims.boundaries import failing
 from varlaw.checks.claims.compare import Finding, against_literal, number
 from varlaw.checks.claims.convexity import by_convexity
 from varlaw.checks.claims.definitions import free_names
 from varlaw.checks.claims.functions import CONSTANTS, NoValue
+from varlaw.checks.claims.indexed_sums import by_indices
 from varlaw.checks.claims.induction import by_induction
 from varlaw.checks.claims.literals import Literal, literal_of
 from varlaw.checks.claims.matrices import commuting, may_be_matrix
 from varlaw.checks.claims.numbers import Scope
+from varlaw.checks.claims.one_sided import constant, told_by
 from varlaw.checks.statistics import Verdict
 from varlaw.symbolic.formulas.tree import Head, Node, plain
 
@@ -26,6 +30,7 @@ COMPUTED = (Head.SUM, Head.PRODUCT, Head.INTEGRAL)  # nobody sets conditions wit
 PIECES = ("relu", "max", "min", "sign")  # functions with pieces
 ZERO = Node(Head.NUMBER, (), "0")
 MOST_CASES = 2  # names with three cases each
+LARGE = Fraction(20)  # so large may a whole number be meant, where nothing is said
 WANTED = {">=": (0, 1), ">": (1,), "<=": (0, -1), "<": (-1,)}
 
 
@@ -40,13 +45,14 @@ class Asked:
 
     `signs` says of names whether they are positive. A link that is part of a longer derivation, or
     that uses definitions, is no condition: `insist`; `sure` says that it is claimed for all values
-    of its names, which are declared.
+    of its names, which are declared; `whole` are those that are 1, 2, 3, ...
     """
 
     signs: Mapping[str, bool]
     ranges: Mapping[str, Between] = field(default_factory=dict)
     insist: bool = False
     sure: bool = False
+    whole: frozenset[str] = frozenset()
 
 
 def decided(left: Node, sign: str, right: Node, scope: Scope, asked: Asked) -> Finding | None:
@@ -59,9 +65,11 @@ def decided(left: Node, sign: str, right: Node, scope: Scope, asked: Asked) -> F
             return multiple
     if sign == "~=" or sign == "!=":
         return None
+    if sign == "=" and (found := by_indices(left, right)) is not None:
+        return found
     endless = any(_endless(node) for side in (left, right) for node in side.walk())
     near = names - set(asked.ranges) if endless and not asked.sure else ()
-    seen = identities.sampled(left, right, positive, scope, (), near, asked.ranges)
+    seen = identities.sampled(left, right, positive, scope, asked.whole, near, asked.ranges)
     if not seen.clear and not insist and any(map(_without_ends, (left, right))):
         return None
     if not seen.clear:
@@ -69,9 +77,20 @@ def decided(left: Node, sign: str, right: Node, scope: Scope, asked: Asked) -> F
     wanted = WANTED.get(sign, (0,))
     if not seen.signs <= {0, *wanted}:
         return _failed(left, sign, right, scope, positive, seen, asked)
-    why = _proof(left, sign, right, positive, scope, asked.ranges) or _by_cases(
+    point = None
+    if sign != "=":
+        point = failing(left, sign, right, positive, scope, asked.ranges, asked.whole)
+    if point is not None:
+        told = f"fails at {identities.shown(point)} ({identities.names_shown(positive)})"
+        if asked.sure:
+            return Finding(Verdict.REFUTED, "", told, "counter-example")
+        return Finding(Verdict.UNDECIDED, "", told) if insist or _claims(left, right) else None
+    why = _proof(left, sign, right, positive, scope, asked.ranges, asked.whole) or _by_cases(
         left, sign, right, positive, scope
     )
+    if not why and not asked.sure and any(map(_improper, (left, right))):
+        positive = {name: above or name in seen.above for name, above in positive.items()}
+        why = _proof(left, sign, right, positive, scope, asked.ranges, asked.whole)
     about = identities.names_shown(positive)
     if endless:
         about += ", where the sums converge"
@@ -105,13 +124,17 @@ def _proof(
     positive: Mapping[str, bool],
     scope: Scope,
     ranges: Mapping[str, Between] | None = None,
+    whole: frozenset[str] = frozenset(),
 ) -> str:
-    made: dict[str, Any] = {name: symbol(name, above) for name, above in positive.items()}
+    made: dict[str, Any] = {
+        name: symbol(name, above, name in whole) for name, above in positive.items()
+    }
     algebra = Algebra(made, scope.log_base, gammas=True)
     if sign == "=" and by_induction(left, right, algebra):
         return "induction over the last term"
-    for name, between in (ranges or {}).items():
-        if between.open or sign in (">=", "<="):
+    from_one = dict.fromkeys(whole if sign in (">=", "<=") else (), Between(Fraction(1)))
+    for name, between in {**from_one, **(ranges or {})}.items():
+        if sign in (">=", "<=") or (between.open and name not in whole):
             made[name] = between.symbol(name, positive[name])
     algebra = Algebra(made, scope.log_base, gammas=True)
     try:
@@ -209,12 +232,27 @@ def _failed(
     ):
         if asked.sure and not whole:
             continue
-        inner = identities.sampled(left, right, signs, scope, whole, small, asked.ranges)
+        all_whole = asked.whole.union(whole)
+        inner = identities.sampled(left, right, signs, scope, all_whole, small, asked.ranges)
         if inner.clear and inner.signs <= {0, *wanted}:
             return Finding(Verdict.UNDECIDED, "", f"fails at {at}, but not {told}")
+    if sign != "=" and not asked.sure and counts:
+        large = {**asked.ranges, **dict.fromkeys(counts, Between(LARGE))}
+        inner = identities.sampled(left, right, positive, scope, counts, (), large)
+        if inner.clear and inner.signs <= set(wanted):
+            told = f"fails at {at}, but not for large {', '.join(sorted(counts))}"
+            return Finding(Verdict.UNDECIDED, "", told)
     a, b = names_of(left), names_of(right)
     one_sided = len(seen.signs - {0}) == 1 and 0 not in seen.signs
     computed = any(node.head in COMPUTED for side in (left, right) for node in side.walk())
+    if (
+        sign == "="
+        and asked.insist
+        and not asked.sure
+        and told_by(left, right, a, b, positive, scope)
+    ):
+        told = f"{', '.join(sorted(a ^ b))} on one side only may have a value that makes it true"
+        return Finding(Verdict.UNDECIDED, "", f"fails at {at}, but {told}")
     insist = asked.insist or asked.sure
     if sign == "=" and not (insist or (a == b and (one_sided or seen.constant or computed))):
         return None
@@ -225,12 +263,26 @@ def _failed(
 
 
 def _divides(node: Node, positive: Mapping[str, bool]) -> bool:
-    """Whether a formula is divided by something that may be zero."""
-    return node.head is Head.DIVIDE and not all(positive.get(n) for n in names_of(node.parts[1]))
+    """Whether a formula is divided by something over names that is not known to differ from 0."""
+    if node.head is not Head.DIVIDE or not names_of(node.parts[1]):
+        return False
+    names = {*positive, *names_of(node.parts[1])}
+    made = {name: symbol(name, bool(positive.get(name))) for name in names}
+    try:
+        return not Algebra(made).expression(node.parts[1]).is_nonzero
+    except NoValue:
+        return True
 
 
 def _endless(node: Node) -> bool:
     return node.head is Head.SUM and len(node.parts) == 4 and node.parts[3].head is Head.INFINITY
+
+
+def _improper(side: Node) -> bool:
+    return any(
+        node.head is Head.INTEGRAL and any(part.head is Head.INFINITY for part in node.walk())
+        for node in side.walk()
+    )
 
 
 def _without_ends(side: Node) -> bool:
@@ -258,7 +310,7 @@ def _multiple(
             continue
         literal, rest = found
         quotient = Node(Head.DIVIDE, (one, rest))
-        if not _constant(quotient, positive, scope):
+        if not constant(quotient, positive, scope, positive):
             return None
         point = {name: arb(fmpz(k + 2)) for k, name in enumerate(sorted(positive))}
         inner = Scope({**scope.values, **point}, scope.log_base)
@@ -281,18 +333,3 @@ def decimal_times(node: Node) -> tuple[Literal, Node] | None:
 
 def _is_decimal(node: Node) -> bool:
     return node.head is Head.DIGITS or (node.head is Head.NUMBER and "." in node.text)
-
-
-def _constant(quotient: Node, positive: Mapping[str, bool], scope: Scope) -> bool:
-    from sympy import cancel, together
-
-    made: dict[str, Any] = {name: symbol(name, above) for name, above in positive.items()}
-    algebra = Algebra(made, scope.log_base)
-    try:
-        found = algebra.expression(quotient)
-    except NoValue:
-        return False
-    symbols = set(made.values())
-    return not (found.free_symbols & symbols) or not (
-        cancel(together(found)).free_symbols & symbols
-    )

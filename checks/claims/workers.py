@@ -2,7 +2,8 @@
 
 A worker gets chains, the context and the definitions as plain data, and answers link by link, so
 that after a kill it is known which link it was; the others go to a new worker. Of one document
-every link is first given a short time; those that need more share what is left of its time.
+those that look cheap come first, so that no others take their time; every link is first given a
+short one, and those that need more share what is left.
 """
 
 from collections.abc import Callable, Sequence
@@ -17,15 +18,19 @@ from varlaw.checks.claims.definitions import Definitions, gathered
 from varlaw.checks.claims.guarded import DIED, START, Guarded, limit_memory, limit_processor
 from varlaw.checks.claims.verdict import Judgement
 from varlaw.checks.statistics import Verdict
-from varlaw.symbolic.formulas.tree import Chain
+from varlaw.symbolic.formulas.tree import Chain, Head, Node
 
 SECONDS = 5.0
 UNLIMITED = 1e9
 QUICK = 1.0  # seconds that a link gets at first
 SHARE = 8  # of the first half of a document's time, the next link gets so small a part
+LEAST = 0.05  # seconds that a link gets while there are any
 FORK = 0.05  # seconds for a new process
 SLOWER = 20  # times by the clock, at most, of the processor's time
 BATCH = 100
+COSTLY = (Head.SUM, Head.PRODUCT, Head.INTEGRAL, Head.LIMIT, Head.FACTORIAL, Head.EXPECTATION)
+HEAVY = 50  # what counts as so many names
+DIGITS = 4
 OVER = "the time for its document was used up by others"
 
 
@@ -54,6 +59,12 @@ class Task:
             for link in range(len(chain.links))
         ]
 
+    def weight(self, at: tuple[int, int]) -> int:
+        """How long a link may take, by what stands in it."""
+        place, link = at
+        left, _, right = self.chains[place].links[link]
+        return sum(_weight(node) for side in (left, right) for node in side.walk())
+
     def context(self, place: int) -> Context:
         return self.contexts[place] if self.contexts else EMPTY
 
@@ -65,12 +76,26 @@ class Task:
         return gathered(defining, self.conditions)
 
 
+def _weight(node: Node) -> int:
+    """1 for what is cheap; numbers of many digits may be exponents or ends of sums."""
+    if node.head is Head.NUMBER:
+        return 1 + HEAVY * (len(node.text) > DIGITS)
+    if node.head is Head.POWER:
+        small = node.parts[1].head is Head.NUMBER and len(node.parts[1].text) < DIGITS - 1
+        return 1 if small else HEAVY
+    return HEAVY if node.head in COSTLY else 1
+
+
 @dataclass(order=True)
 class _Job:
-    """Links of one task, as (chain, link); `again` for one that needs more time than at first."""
+    """Links of one task, as (chain, link), the first of which has this rank.
+
+    `again` is for one that needs more time than at first.
+    """
 
     task: int
     again: bool
+    rank: int
     links: list[tuple[int, int]]
     done: int = field(default=0, compare=False)  # how many are answered
     patience: float = field(default=0.0, compare=False)  # seconds for each of them
@@ -115,11 +140,18 @@ class _Pool:
         self.workers: list[_Worker] = []
         self.spent = [0.0] * len(tasks)  # seconds of the processor's time
         self.unseen = [len(task.links) for task in tasks]  # links that had no time so far
-        self.waiting = [
-            _Job(number, False, links[start : start + BATCH])
-            for number, links in enumerate(task.links for task in tasks)
-            for start in range(0, len(links), BATCH)
-        ]
+        self.waiting: list[_Job] = []
+        for number, task in enumerate(tasks):
+            links = sorted(task.links, key=task.weight)
+            for start in range(0, len(links), BATCH):
+                self.wait(number, False, links[start : start + BATCH])
+
+    def wait(
+        self, task: int, again: bool, links: list[tuple[int, int]], patience: float = 0.0
+    ) -> None:
+        """Put links of a task in the queue."""
+        rank = self.tasks[task].weight(links[0])
+        heappush(self.waiting, _Job(task, again, rank, links, patience=patience))
 
     def run(self, jobs: int) -> None:
         self.workers = [self.started() for _ in range(min(jobs, len(self.waiting)))]
@@ -162,7 +194,9 @@ class _Pool:
         left = whole - self.spent[job.task]
         if job.again:
             return left / (1 + sum(other.task == job.task for other in self.waiting))
-        return min(QUICK, max((left - whole / 2) / SHARE, left / self.unseen[job.task]))
+        if left <= 0:
+            return 0.0
+        return min(QUICK, max((left - whole / 2) / SHARE, left / self.unseen[job.task], LEAST))
 
     def give(self, worker: _Worker, job: _Job) -> None:
         task = self.tasks[job.task]
@@ -188,7 +222,7 @@ class _Pool:
             worker.ready = True
             return True
         if answer is None:
-            heappush(self.waiting, _Job(job.task, job.again, job.links[job.done :]))
+            self.wait(job.task, job.again, job.links[job.done :])
             worker.job = None
             return True
         self.found[(job.task, *job.links[job.done])], seconds = answer
@@ -214,9 +248,9 @@ class _Pool:
         elif job.again or job.patience == self.seconds:
             self.stopped(job.task, link, late(job.patience))
         else:
-            heappush(self.waiting, _Job(job.task, True, [link], patience=job.patience))
+            self.wait(job.task, True, [link], job.patience)
         if rest:
-            heappush(self.waiting, _Job(job.task, job.again, rest))
+            self.wait(job.task, job.again, rest)
         return self.started()
 
     def stopped(self, task: int, at: tuple[int, int], reason: str) -> None:

@@ -3,11 +3,11 @@
 import re
 
 # What mathematics holds and prose does not.
-_MARKS = re.compile(r"[\\^_=<>≈≤≥≠∼→]")
+_MARKS = re.compile(r"[\\^_=<>＝＜＞≈≤≥≠∼→]")
 _GROUP = re.compile(r"\\[A-Za-z]+\*?(?:\s*\{[^{}$]*\})?|\{[^{}]*\}")
 _WORD = re.compile(
     r"(?<!\S)\(?([^\W\d_]{3,}|or|to|in|is|of|at|by|it|on|an|as|we|be|if|no|so|vs)(?![^\W\d_])"
-    "|([\u3040-\u30ff\u4e00-\u9fff]{2})"
+    "|([\u3040-\u30ff\u4e00-\u9fff])"
 )
 _FUNCTION = re.compile(
     "log|ln|exp|sin|cos|tan|max|min|mod|gcd|det|erf|tanh|sigmoid|relu|gelu|var|std|cov",

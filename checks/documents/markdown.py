@@ -20,8 +20,8 @@ DEEPEST = 40  # quotes and lists in one another; markdown-it leaves out what is 
 _DEEPEST_DIRECTIVES = 8
 _SYNTAX = Syntax(markdown=True)
 
-_FRONT_MATTER = re.compile(r"---[ \t]*[\r\n]")
-_FRONT_MATTER_END = re.compile(r"[\r\n](?:---|\.\.\.)[ \t]*(?=[\r\n]|\Z)")
+_FRONT_MATTER = re.compile(r"---[ \t]*[\r\n]|\+\+\+[ \t]*[\r\n]+(?=[\w.-]+[ \t]*=|\[)")
+_FRONT_MATTER_END = re.compile(r"[\r\n](?:---|\.\.\.|\+\+\+)[ \t]*(?=[\r\n]|\Z)")
 _DIRECTIVE = re.compile(r"\{([\w:-]+)\}")
 _OPTIONS = re.compile(
     r"(?:[ \t]*:[\w-]+:[^\r\n]*(?:[\r\n]|\Z))+|---[\r\n].*?[\r\n]---[ \t]*[\r\n]", re.DOTALL

@@ -25,11 +25,14 @@ ENVIRONMENTS = (
 BEGIN = rf"\\begin\{{((?:{'|'.join(ENVIRONMENTS)})\*?)\}}"
 MATHEMATICA = r"\\\[[A-Z][A-Za-z]+\]"  # its names of letters, \[Lambda], open no display
 BLANK = r"[\r\n][ \t]*[\r\n]"
-_ADDRESS = r"\]\([^\s()]*(?:\([^\s()]*\)[^\s()]*)*\)|https?://[^\s<>()\"']*"  # [text](address)
+_TITLE = r"""(?:[ \t]+(?:"[^"\n]{0,500}"|'[^'\n]{0,500}'))?"""
+_ADDRESS = rf"\]\([^\s()]*(?:\([^\s()]*\)[^\s()]*)*{_TITLE}\)|https?://[^\s<>()\"']*"
 _ATTRIBUTE = r"""\s+[A-Za-z_:@][\w:.-]*+(?:\s*=\s*(?:"[^"]{0,500}"|'[^']{0,500}'|[^\s"'<>=`]+))?"""
 _TAG = rf"</?(?P<element>[A-Za-z][A-Za-z0-9-]*+)(?:{_ATTRIBUTE})*+\s*/?>"
+_SKIPPED = r"\{/\*|^\+\+\+"  # comments of MDX, breaks between blocks of MyST
 _TOKEN = re.compile(
-    rf"{BEGIN}|{MATHEMATICA}|\\\\[(\[]|\\.|\$+|`+|<!--|%+|(?P<address>{_ADDRESS})|{_TAG}", re.DOTALL
+    rf"{BEGIN}|{MATHEMATICA}|\\\\[(\[]|\\.|\$+|`+|<!--|%+|(?P<address>{_ADDRESS})|{_TAG}|{_SKIPPED}",
+    re.DOTALL | re.MULTILINE,
 )
 _CODE_IN_HTML = {"code", "pre", "script", "style", "textarea"}
 _OPEN_TEXT = re.compile(r"\\(?:text(?:rm|it|bf)?|mbox)\{[^{}$]*(?:\$[^{}$]*\$[^{}$]*)*\Z")
@@ -96,6 +99,8 @@ class _Scanner:
             return self._dollars(start, len(mark))
         if mark[0] == "`":
             return self._code(start, len(mark))
+        if mark[0] in "{+":
+            return self._skipped(start, token.end())
         return self._comment(token) if self.syntax.comments else token.end()
 
     def _environment(self, start: int, inner: int, name: str) -> int:
@@ -216,8 +221,8 @@ class _Scanner:
         return runs
 
     def _code(self, start: int, run: int) -> int:
-        if self.syntax.code == "none" or (self.syntax.code == "text" and run == 2):
-            return start + run  # ``quoted'' in plain text
+        if self.syntax.code == "none":
+            return start + run
         others = self._backquotes[run]
         following = bisect_right(others, start)
         if following == len(others):
@@ -225,9 +230,13 @@ class _Scanner:
         close = others[following]
         if self.text[max(start - 6, 0) : start] in {"{math}", ":math:"}:  # MyST's {math}`x`
             self._add(Kind.INLINE, (start + run, close), (start, close + run))
-        if self.syntax.code == "text" and run == 1 and "\n" in self.text[start:close]:
+        if self.syntax.code == "text" and not self._is_code(self.text[start:close], run):
             return start + run
         return close + run
+
+    def _is_code(self, text: str, run: int) -> bool:
+        """Whether what backquotes in plain text hold is code, not a paragraph, or ``quoted''."""
+        return run > 2 or ("\n" not in text and (run == 1 or "''" not in text))
 
     def _tag(self, token: re.Match[str]) -> int:
         """Pass over a tag of HTML, its attributes, and code in it."""
@@ -247,6 +256,19 @@ class _Scanner:
         for tag in re.finditer(r"</([A-Za-z]+)\s*>", self.text):
             closing[tag[1].lower()].append(tag.end())
         return closing
+
+    def _skipped(self, start: int, end: int) -> int:
+        """Pass over what Markdown's dialects do not show."""
+        if not self.syntax.markdown:
+            return end
+        if self.text[start] == "+":
+            line = _LINE_END.search(self.text, start)
+            return line.start() if line else len(self.text)
+        return self.text.find("*/}", start) + 3 if start < self._last_closer else end
+
+    @cached_property
+    def _last_closer(self) -> int:
+        return self.text.rfind("*/}")
 
     def _comment(self, token: re.Match[str]) -> int:
         start = token.start()

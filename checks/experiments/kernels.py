@@ -21,7 +21,6 @@ from varlaw.symbolic.terms import IndexSum
 
 NORMAL = ("normal",)
 FIRST, SECOND = np.array([1.0, 2.0, 2.0]), np.array([2.0, 2.0, -1.0])  # both of length 3
-ALONG = Fraction(4, 9)  # the correlation of what they give
 NEAR, FAR = np.array([2.0, 1.0, 2.0]), np.array([-2.0, -1.0, -2.0])  # of correlation 8/9, -8/9
 WIDTH = 16
 
@@ -37,6 +36,9 @@ def on(z: Draws) -> Draws:
 def along(second: Draws) -> Fraction:
     """The correlation of pre-activations at the first input and another one."""
     return Fraction(int(FIRST @ second), 9)
+
+
+ALONG = along(SECOND)
 
 
 def product(

@@ -37,6 +37,14 @@ from varlaw.console import Exit, formats, pairs, say, say_json, width, write_fil
 @click.option(
     "--correlation", metavar="R", help="Follow the correlation of two inputs, or two tokens."
 )
+@click.option("--mean", default="0", show_default=True, metavar="M", help="Mean of the input.")
+@click.option(
+    "--gradient-correlation",
+    default="0",
+    show_default=True,
+    metavar="R",
+    help="Correlation of the gradients of two inputs, or tokens, at the output.",
+)
 @click.option(
     "--solve",
     metavar="NAME",
@@ -105,6 +113,8 @@ def explore(
         from varlaw.sweep_plot import check
 
         check(plot)
+        if options["gradient_correlation"] != "0":
+            raise click.UsageError("--plot has gradients that do not correlate at the output")
     several = documents.named(blocks, variants)
     alone = len(several) == 1 and not variants
     answers = {

@@ -8,7 +8,8 @@ from flint import arb, ctx
 from sympy import Dummy, Expr, Float, Integer, Lambda, Mul, Rational, Symbol, oo
 
 from varlaw.symbolic.blocks.block import Block
-from varlaw.symbolic.blocks.enclosed import Balls, Enclosable, enclosure, gaussian_mean
+from varlaw.symbolic.blocks.enclosed import gaussian_mean
+from varlaw.symbolic.blocks.lines import Balls, Enclosable, enclosure
 from varlaw.symbolic.blocks.pairs import GaussianPair
 from varlaw.symbolic.blocks.state import (
     ZERO,

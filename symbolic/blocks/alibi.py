@@ -16,15 +16,16 @@ from typing import TYPE_CHECKING
 from sympy import Expr, exp
 
 from varlaw.symbolic.blocks.attention import Attention
+from varlaw.symbolic.blocks.options import less
 from varlaw.symbolic.blocks.overlaps import Logits, Overlap
 from varlaw.symbolic.blocks.state import ONE, Approximation, BlockError, Gradient, State, tidy
 from varlaw.symbolic.blocks.weights import in_layer
-from varlaw.symbolic.language import Text
 
 if TYPE_CHECKING:
     from varlaw.symbolic.blocks.token_alibi import Near
 
 
+@less("position", "rotary", "relative", "buckets", "furthest", "dropout", causal=1)
 @dataclass(frozen=True, init=False)
 class Alibi(Attention):
     """Causal attention whose logits have the bias -m_h (t - s), m_h = 2^(-8h/H) for head h of H.
@@ -33,44 +34,6 @@ class Alibi(Attention):
     as many heads (Press et al. 2022, section 3 and its code). Moments are means over positions and
     heads. Gradients are not covered.
     """
-
-    def __init__(
-        self,
-        width: Text,
-        tokens: Text,
-        *,
-        value: Text,
-        out: Text,
-        query: Text = 0,
-        key: Text = 0,
-        heads: Text = 1,
-        kv_heads: Text | None = None,
-        head_width: Text | None = None,
-        scale: Text | None = None,
-        qk_norm: Text = 0,
-        query_bias: Text = 0,
-        key_bias: Text = 0,
-        value_bias: Text = 0,
-        out_bias: Text = 0,
-    ) -> None:
-        super().__init__(
-            width,
-            tokens,
-            value=value,
-            out=out,
-            query=query,
-            key=key,
-            heads=heads,
-            kv_heads=kv_heads,
-            head_width=head_width,
-            scale=scale,
-            qk_norm=qk_norm,
-            causal=1,
-            query_bias=query_bias,
-            key_bias=key_bias,
-            value_bias=value_bias,
-            out_bias=out_bias,
-        )
 
     @property
     def near(self) -> "Near":

@@ -32,7 +32,7 @@ from sympy import (
 )
 
 from varlaw.symbolic.blocks.activation import GaussianMean
-from varlaw.symbolic.blocks.enclosed import enclosure
+from varlaw.symbolic.blocks.lines import enclosure
 from varlaw.symbolic.blocks.state import ONE, ZERO, tidy
 from varlaw.symbolic.clock import OutOfTime, clock
 from varlaw.symbolic.gaussian.balls import NoEnclosure, ball

@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from sympy import Expr, Integer, Symbol
 
-from varlaw.symbolic.blocks.state import BlockError, Gradient, State
+from varlaw.symbolic.blocks.state import ONE, BlockError, Gradient, State
 from varlaw.symbolic.language import Text, read
 from varlaw.symbolic.language_text import typed
 
@@ -77,10 +77,19 @@ def start(second_moment: Text = "q0", correlation: Text | None = None, mean: Tex
         raise BlockError(f"the second moment {typed(q)} is below the squared mean {typed(m**2)}")
     if correlation is None:
         return State(second_moment=q, mean=m)
-    r = read(correlation)
-    if (1 - r).is_negative or (1 + r).is_negative:
-        raise BlockError(f"a correlation is between -1 and 1, not {typed(r)}")
-    return State(second_moment=q, mean=m, product=m**2 + r * (q - m**2))
+    return State(second_moment=q, mean=m, product=m**2 + _correlation(correlation) * (q - m**2))
+
+
+def sent(correlation: Text = 0) -> Gradient:
+    """A gradient of second moment 1 in each entry, with a correlation of two inputs, or tokens."""
+    return Gradient(second_moment=ONE, product=_correlation(correlation))
+
+
+def _correlation(value: Text) -> Expr:
+    found = read(value)
+    if (1 - found).is_negative or (1 + found).is_negative:
+        raise BlockError(f"a correlation is between -1 and 1, not {typed(found)}")
+    return found
 
 
 def quantity(value: Text, what: str, *, positive: bool = False) -> Expr:

@@ -1,13 +1,15 @@
 """Several values that go through depth together: each of the next depends on all of the last."""
 
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
-from flint import arb, ctx
+from flint import arb
 from sympy import Basic, Derivative, Expr, Integer, Symbol, Tuple
 
-from varlaw.symbolic.blocks.enclosed import Balls, Enclosable, enclosure, evaluated
+from varlaw.symbolic.blocks.block import names
+from varlaw.symbolic.blocks.enclosed import evaluated
+from varlaw.symbolic.blocks.lines import Balls, Enclosable, Point, enclosures
 from varlaw.symbolic.gaussian.balls import NoEnclosure
 from varlaw.symbolic.language_text import typed
 
@@ -37,11 +39,10 @@ class Coupled(_Coupled):
 
     nargs = 5
 
-    @property
-    def free_symbols(self) -> set[Symbol]:
-        """All symbols but the variables of the steps."""
+    @cached_property
+    def _names(self) -> set[Symbol]:
         steps, variables, firsts, count, _ = self.args
-        return (steps.free_symbols - set(variables)) | firsts.free_symbols | count.free_symbols
+        return names(steps) - set(variables) | names(firsts, count)
 
     def enclosure(self, at: Balls) -> arb:
         *path, index = self.args
@@ -61,22 +62,14 @@ class CoupledBack(_Coupled):
 
     nargs = 8
 
-    @property
-    def free_symbols(self) -> set[Symbol]:
-        """All symbols but the variables."""
+    @cached_property
+    def _names(self) -> set[Symbol]:
         backs, gradients, ends, steps, variables, firsts, count, _ = self.args
-        bound = {*gradients, *variables}
-        inner = (backs.free_symbols | steps.free_symbols) - bound
-        return inner | ends.free_symbols | firsts.free_symbols | count.free_symbols
+        return names(backs, steps) - {*gradients, *variables} | names(ends, firsts, count)
 
     def enclosure(self, at: Balls) -> arb:
-        backs, gradients, ends, *path, index = self.args
-        values = [enclosure(end, at) for end in ends]
-        for before in reversed(followed(at, *path)[:-1]):
-            inner = {**at, **dict(zip(path[1], before, strict=True))}
-            inner |= dict(zip(gradients, values, strict=True))
-            values = [enclosure(back, inner) for back in backs]
-        return values[int(index) - 1]
+        *back, index = self.args
+        return _returned(*back, Point.of(at))[int(index) - 1]
 
     def _sympystr(self, printer: Any) -> str:
         backs, gradients, ends, *path, index = self.args
@@ -91,27 +84,40 @@ def followed(
     """Balls for the values from the first ones on. Raises NoEnclosure where there are none."""
     if not isinstance(count, Integer) or count > MOST:
         raise NoEnclosure(f"the depth {typed(count)} is not a number up to {MOST}")
-    if steps.free_symbols <= set(variables) and not firsts.free_symbols:
-        return _followed(steps, variables, firsts, int(count), ctx.prec)
-    return _path(steps, variables, firsts, int(count), at)
+    used = names(steps, firsts) - set(variables)
+    here = Point.of({name: ball for name, ball in at.items() if name in used})
+    return _followed(steps, variables, firsts, int(count), here)
 
 
 @lru_cache(maxsize=64)
 def _followed(
-    steps: Tuple, variables: Tuple, firsts: Tuple, count: int, precision: int
+    steps: Tuple, variables: Tuple, firsts: Tuple, count: int, at: Point
 ) -> tuple[tuple[arb, ...], ...]:
-    """`precision` is the current one, named here as a key of the memory."""
-    return _path(steps, variables, firsts, count, {})
-
-
-def _path(
-    steps: Tuple, variables: Tuple, firsts: Tuple, count: int, at: Balls
-) -> tuple[tuple[arb, ...], ...]:
-    values = [tuple(enclosure(first, at) for first in firsts)]
+    values = [enclosures(firsts, at.balls)]
     for _ in range(count):
-        inner = {**at, **dict(zip(variables, values[-1], strict=True))}
-        values.append(tuple(enclosure(step, inner) for step in steps))
+        inner = {**at.balls, **dict(zip(variables, values[-1], strict=True))}
+        values.append(enclosures(steps, inner))
     return tuple(values)
+
+
+@lru_cache(maxsize=64)
+def _returned(
+    backs: Tuple,
+    gradients: Tuple,
+    ends: Tuple,
+    steps: Tuple,
+    variables: Tuple,
+    firsts: Tuple,
+    count: Expr,
+    at: Point,
+) -> tuple[arb, ...]:
+    """Balls for the values that went back through all steps."""
+    values = enclosures(ends, at.balls)
+    for before in reversed(followed(at.balls, steps, variables, firsts, count)[:-1]):
+        inner = {**at.balls, **dict(zip(variables, before, strict=True))}
+        inner |= dict(zip(gradients, values, strict=True))
+        values = enclosures(backs, inner)
+    return values
 
 
 def apart(bound: Sequence[Expr], expression: Basic) -> dict[Expr, Symbol]:

@@ -7,6 +7,7 @@ from sympy import Expr
 from varlaw.symbolic.blocks.attention import Attention
 from varlaw.symbolic.blocks.block import size
 from varlaw.symbolic.blocks.linear import Embedding, check_width
+from varlaw.symbolic.blocks.options import less
 from varlaw.symbolic.blocks.state import BlockError, Gradient, State
 from varlaw.symbolic.blocks.weights import in_layer
 from varlaw.symbolic.language import Text
@@ -46,6 +47,7 @@ def _settled(state: State) -> State:
     return state.become(memory=None, **numbers)
 
 
+@less("causal", "position", "rotary", "relative", "buckets", "furthest", "dropout")
 @dataclass(frozen=True, init=False)
 class CrossAttention(Attention):
     """Queries of the stream, keys and values of the T tokens of another one (see `Targets`).
@@ -56,43 +58,6 @@ class CrossAttention(Attention):
     c' + (q' - c') E sum p^2 + (q' - c')^2 u/(q' d). Backward, gradients reach the stream through
     queries alone.
     """
-
-    def __init__(
-        self,
-        width: Text,
-        tokens: Text,
-        *,
-        value: Text,
-        out: Text,
-        query: Text = 0,
-        key: Text = 0,
-        heads: Text = 1,
-        kv_heads: Text | None = None,
-        head_width: Text | None = None,
-        scale: Text | None = None,
-        qk_norm: Text = 0,
-        query_bias: Text = 0,
-        key_bias: Text = 0,
-        value_bias: Text = 0,
-        out_bias: Text = 0,
-    ) -> None:
-        super().__init__(
-            width,
-            tokens,
-            value=value,
-            out=out,
-            query=query,
-            key=key,
-            heads=heads,
-            kv_heads=kv_heads,
-            head_width=head_width,
-            scale=scale,
-            qk_norm=qk_norm,
-            query_bias=query_bias,
-            key_bias=key_bias,
-            value_bias=value_bias,
-            out_bias=out_bias,
-        )
 
     def read(self, state: State) -> State:
         if state.memory is None:

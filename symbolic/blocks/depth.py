@@ -9,8 +9,8 @@ from sympy import Dummy, Expr, Symbol
 from varlaw.symbolic.blocks.block import Block, Sequential
 from varlaw.symbolic.blocks.correlation import Phase, correlation_growth, phases
 from varlaw.symbolic.blocks.coupled_growth import coupled_gradient
-from varlaw.symbolic.blocks.enclosed import Enclosable
 from varlaw.symbolic.blocks.growth import UNKNOWN, Fate, fate, gradient_fate
+from varlaw.symbolic.blocks.lines import Enclosable
 from varlaw.symbolic.blocks.recurrence import Growth, Recurrence
 from varlaw.symbolic.blocks.repeat import Repeat
 from varlaw.symbolic.blocks.residual import Residual
@@ -57,7 +57,7 @@ def depth(repeat: Repeat, state: State) -> Depth:
         try:
             product = repeat.product(state)
             backward = product.growth
-            if not backward.kind and points is not None:
+            if not backward.kind and points is not None and product.path.variable == repeat.q:
                 backward = gradient_fate(product, going)
         except BlockError:
             pass

@@ -56,8 +56,10 @@ class _Node:
 class Derivation:
     """The second moments of a block after each of its parts, and gradients backward."""
 
-    def __init__(self, block: Block, state: State) -> None:
+    def __init__(self, block: Block, state: State, probe: Gradient | None = None) -> None:
+        sent = probe or Gradient(second_moment=ONE)
         taken = {s.name for s in names(state.second_moment, block.forward(state).second_moment)}
+        taken |= {s.name for s in names(sent.product)}
         taken |= {s.name for s in names(*_parameters(block))}
         own = {s.name for s in state.second_moment.free_symbols}
         self._letters = [_free(letters, taken - own) for letters in LETTERS]
@@ -65,9 +67,9 @@ class Derivation:
         self._depth = 0
         self.forward: list[Chapter] = [Chapter("")]
         self.backward: list[Chapter] = []
-        gradient: Gradient | None = Gradient(second_moment=ONE)
+        gradient: Gradient | None = sent
         try:
-            block.backward(Gradient(second_moment=ONE), state)
+            block.backward(sent, state)
         except BlockError:
             gradient = None
         tree = self._tell(Site("", block, state, gradient), state.second_moment)

@@ -1,58 +1,20 @@
-"""Balls for the numbers of blocks, given balls for their symbols: what a simulation would tend to.
+"""Numbers of blocks by balls: to so many digits, equal or not, and means over Gaussian features."""
 
-Expressions are real wherever they are asked for, so that the argument of a root is not negative,
-and that of an arc cosine is in [-1, 1]: a ball that reaches beyond is cut there.
-"""
+from collections.abc import Callable
+from functools import lru_cache
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from flint import arb, ctx
+from sympy import Expr, Float, Rational, Symbol
 
-from flint import arb, ctx, fmpz
-from sympy import (
-    Add,
-    Expr,
-    Float,
-    Function,
-    Integer,
-    Mul,
-    Pow,
-    Rational,
-    Symbol,
-    acos,
-    asin,
-    harmonic,
-    polygamma,
-)
-
+from varlaw.symbolic.blocks.lines import Enclosable, enclosure
 from varlaw.symbolic.blocks.state import ZERO, tidy
-from varlaw.symbolic.gaussian.balls import FUNCTIONS, NoEnclosure, ball, raised
+from varlaw.symbolic.gaussian.balls import NoEnclosure, ball
 from varlaw.symbolic.gaussian.closed import Divergent
 from varlaw.symbolic.gaussian.enclosure import enclose, joined
 from varlaw.symbolic.gaussian.fixed_points import LOW, dyadic
 from varlaw.symbolic.gaussian.pieces import NotClosed, pieces_of
 
-Balls = Mapping[Symbol, arb]
 MOST_BITS = 4096
-
-
-class Enclosable(Function):
-    """A function that knows a ball of itself, given balls for its symbols."""
-
-    def enclosure(self, at: Balls) -> arb:
-        """A ball at the current precision. Raises NoEnclosure where none is found."""
-        raise NotImplementedError
-
-
-def enclosure(expression: Expr, at: Balls) -> arb:
-    """A ball for an expression at the current precision.
-
-    Raises NoEnclosure for a symbol without a ball, and where no finite one is found.
-    """
-    value = _Walk(at).value(expression)
-    if not value.is_finite():
-        raise NoEnclosure("no finite enclosure was found")
-    return value
 
 
 def accurate(found: Callable[[], arb], bits: int) -> arb | None:
@@ -172,92 +134,3 @@ def second_moment(g: Expr, x: Symbol, mean: Rational, variance: Rational) -> arb
 
 def _digits(bits: int) -> int:
     return max(int(bits * 0.301), 2)
-
-
-@dataclass(frozen=True)
-class _Point:
-    """Balls for symbols; two are the same where middles, radii and the precision are."""
-
-    balls: Balls = field(compare=False)
-    key: frozenset[tuple[Symbol, tuple[fmpz, fmpz], tuple[fmpz, fmpz]]]
-    precision: int
-
-    @classmethod
-    def of(cls, at: Balls) -> "_Point":
-        if not all(ball.is_finite() for ball in at.values()):
-            raise NoEnclosure("a ball is not finite")
-        key = ((s, ball.mid().man_exp(), ball.rad().man_exp()) for s, ball in at.items())
-        return cls(at, frozenset(key), ctx.prec)
-
-
-@lru_cache(maxsize=4096)
-def _remembered(e: Enclosable, at: _Point) -> arb:
-    return e.enclosure(at.balls)
-
-
-class _Walk:
-    """One walk over an expression: what occurs twice is computed once."""
-
-    def __init__(self, at: Balls) -> None:
-        self.at = at
-        self.known: dict[Expr, arb] = dict(at)
-
-    @cached_property
-    def point(self) -> _Point:
-        return _Point.of(self.at)
-
-    def value(self, e: Expr) -> arb:
-        found = self.known.get(e)
-        if found is None:
-            found = self.known[e] = self.found(e)
-        return found
-
-    def found(self, e: Expr) -> arb:
-        if isinstance(e, Enclosable):
-            return _remembered(e, self.point)
-        if not e.args:
-            return ball(e)
-        match e:
-            case Add():
-                total = arb(0)
-                for part in e.args:
-                    total += self.value(part)
-                return total
-            case Mul():
-                product = arb(1)
-                for part in e.args:
-                    product *= self.value(part)
-                return product
-            case Pow():
-                return self.power(self.value(e.base), e.exp)
-        if type(e) in FUNCTIONS:
-            inner = self.value(e.args[0])
-            if isinstance(e, acos | asin):
-                inner = _within(inner, arb(0, 1))
-            found: arb = getattr(inner, FUNCTIONS[type(e)])()
-            return found
-        if isinstance(e, polygamma) and e.args[0].is_Integer and e.args[0] > 0:
-            n = int(e.args[0])  # as a Hurwitz zeta function, DLMF 25.11.12
-            return (-1) ** (n + 1) * arb(n).fac() * arb(n + 1).zeta(self.value(e.args[1]))
-        if isinstance(e, harmonic) and len(e.args) == 1:
-            return (self.value(e.args[0]) + 1).digamma() + arb.const_euler()
-        if isinstance(e, harmonic) and e.args[1].is_Integer and e.args[1] > 1:
-            order = arb(int(e.args[1]))
-            return order.zeta() - order.zeta(self.value(e.args[0]) + 1)
-        if e.free_symbols:
-            raise NoEnclosure(f"no ball arithmetic is known for {e.func.__name__}")
-        return ball(e)
-
-    def power(self, base: arb, exponent: Expr) -> arb:
-        if isinstance(exponent, Integer):
-            return raised(base, int(exponent))
-        if isinstance(exponent, Rational) and exponent.q == 2:
-            return raised(_within(base, (base.abs_upper() + 1) * arb(0.5, 0.5)).sqrt(), exponent.p)
-        return base ** self.value(exponent)
-
-
-def _within(value: arb, domain: arb) -> arb:
-    """The part of a ball in the domain of a function, where the number is known to be."""
-    if domain.contains(value) or not value.is_finite() or not value.overlaps(domain):
-        return value
-    return value.intersection(domain)

@@ -11,7 +11,7 @@ from flint import arb, ctx
 from sympy import Expr, Float, Integer, Symbol, exp, powsimp
 
 from varlaw.symbolic.blocks.asymptotics import FAILURES, LAYERS, Ends, Term, fading, growing
-from varlaw.symbolic.blocks.enclosed import enclosure
+from varlaw.symbolic.blocks.lines import enclosure
 from varlaw.symbolic.blocks.recurrence import Growth, Product, Recurrence
 from varlaw.symbolic.blocks.roots import OCTAVES, FixedPoint, FixedPoints, fixed_points
 from varlaw.symbolic.blocks.state import ONE, ZERO

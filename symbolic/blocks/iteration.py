@@ -1,12 +1,15 @@
 """Recurrences without a closed form: what they come to, by iteration in balls."""
 
+from functools import cached_property
 from typing import Any
 
 from flint import arb
 from sympy import Expr, Symbol, Tuple
 
+from varlaw.symbolic.blocks.block import names
 from varlaw.symbolic.blocks.coupled import apart, followed
-from varlaw.symbolic.blocks.enclosed import Balls, Enclosable, enclosure, evaluated
+from varlaw.symbolic.blocks.enclosed import evaluated
+from varlaw.symbolic.blocks.lines import Balls, Enclosable, enclosure
 from varlaw.symbolic.language_text import typed
 
 
@@ -16,11 +19,10 @@ class Iterated(Enclosable):
     is_nonnegative = True
     nargs = 4
 
-    @property
-    def free_symbols(self) -> set[Symbol]:
-        """All symbols but the variable of the step."""
+    @cached_property
+    def _names(self) -> set[Symbol]:
         step, variable, first, count = self.args
-        return (step.free_symbols - {variable}) | first.free_symbols | count.free_symbols
+        return names(step) - {variable} | names(first, count)
 
     def enclosure(self, at: Balls) -> arb:
         return along(at, *self.args)[-1]
@@ -46,12 +48,10 @@ class IteratedProduct(Enclosable):
     is_nonnegative = True
     nargs = 5
 
-    @property
-    def free_symbols(self) -> set[Symbol]:
-        """All symbols but the variable of the step."""
+    @cached_property
+    def _names(self) -> set[Symbol]:
         factor, step, variable, first, count = self.args
-        inner = (factor.free_symbols | step.free_symbols) - {variable}
-        return inner | first.free_symbols | count.free_symbols
+        return names(factor, step) - {variable} | names(first, count)
 
     def enclosure(self, at: Balls) -> arb:
         factor, *path = self.args

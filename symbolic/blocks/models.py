@@ -12,14 +12,14 @@ from varlaw.symbolic.blocks.attention import Attention
 from varlaw.symbolic.blocks.block import Block, Sequential, quantity, size
 from varlaw.symbolic.blocks.linear import Embedding, Linear
 from varlaw.symbolic.blocks.norm import LayerNorm, RMSNorm
+from varlaw.symbolic.blocks.options import sizes_of
 from varlaw.symbolic.blocks.repeat import Repeat
 from varlaw.symbolic.blocks.residual import Gate, post_norm, pre_norm
 from varlaw.symbolic.blocks.shift import Shift
-from varlaw.symbolic.blocks.sizes import BERT, GPT2, LLAMA, Sizes, sized
+from varlaw.symbolic.blocks.sizes import BERT, GPT2, LLAMA, Sizes
 from varlaw.symbolic.language import Text, read
 
 TRUNCATED = Rational("0.773741303549923247180")  # variance of N(0, 1) cut at 2, to 21 digits
-LLAMA_BASES = {"8b": 500000}  # of rotary positions, where they are not 10000
 
 
 def mlp(
@@ -49,15 +49,10 @@ def mlp(
     return whole if fan_out is None else whole >> layer(d, fan_out)
 
 
+@sizes_of(GPT2, "GPT-2", "small", "tokens", "words")
 def gpt2(
-    size: str = "small",
+    s: Sizes,
     *,
-    tokens: Text | None = None,
-    depth: Text | None = None,
-    width: Text | None = None,
-    heads: Text | None = None,
-    inner: Text | None = None,
-    words: Text | None = None,
     std: Text = "1/50",
     position_std: Text = "1/50",
     residual_scale: Text | None = None,
@@ -71,17 +66,6 @@ def gpt2(
     0.01 (`position_std=1/100`). GELU is the exact one; the tanh form of the code differs by less
     than 1e-3. The head is the embedding: logits are those of words that did not come in.
     """
-    s = sized(
-        GPT2,
-        size,
-        "GPT-2",
-        tokens=tokens,
-        depth=depth,
-        width=width,
-        heads=heads,
-        inner=inner,
-        words=words,
-    )
     v = _square(std, "deviation of the weights")
     d, n, L = (read(value) for value in (s.width, s.inner, s.depth))
     written = v * (1 / (2 * L) if residual_scale is None else read(residual_scale) ** 2)
@@ -93,15 +77,10 @@ def gpt2(
     return rows >> Repeat(layer, L) >> norm >> Linear(d, s.words, var=v)
 
 
+@sizes_of(BERT, "BERT", "base", "tokens", "words")
 def bert(
-    size: str = "base",
+    s: Sizes,
     *,
-    tokens: Text | None = None,
-    depth: Text | None = None,
-    width: Text | None = None,
-    heads: Text | None = None,
-    inner: Text | None = None,
-    words: Text | None = None,
     std: Text = "1/50",
     truncated: Text = 1,
     eps: Text = 0,
@@ -113,17 +92,6 @@ def bert(
     are not cut. Words, positions and segments are added; all tokens are of one segment, and so
     correlate by 1/3. The 1e-12 of the norms is left out.
     """
-    s = sized(
-        BERT,
-        size,
-        "BERT",
-        tokens=tokens,
-        depth=depth,
-        width=width,
-        heads=heads,
-        inner=inner,
-        words=words,
-    )
     v = _square(std, "deviation of the weights")
     if quantity(truncated, "truncated") != 0:
         v = v * TRUNCATED
@@ -137,16 +105,10 @@ def bert(
     return rows >> Repeat(layer, s.depth) >> head
 
 
+@sizes_of(LLAMA, "LLaMA", "7b", "tokens", "kv_heads", "words")
 def llama(
-    size: str = "7b",
+    s: Sizes,
     *,
-    tokens: Text | None = None,
-    depth: Text | None = None,
-    width: Text | None = None,
-    heads: Text | None = None,
-    inner: Text | None = None,
-    kv_heads: Text | None = None,
-    words: Text | None = None,
     std: Text = "1/50",
     rotary: Text | None = None,
     eps: Text = "1/1000000",
@@ -157,21 +119,9 @@ def llama(
     authors published no initialisation). Rotary positions have the base 10000, 8b 500000; they
     need numbers, and `rotary=0` leaves them out.
     """
-    s = sized(
-        LLAMA,
-        size,
-        "LLaMA",
-        tokens=tokens,
-        depth=depth,
-        width=width,
-        heads=heads,
-        inner=inner,
-        kv_heads=kv_heads,
-        words=words,
-    )
     v = _square(std, "deviation of the weights")
     d, n = read(s.width), read(s.inner)
-    base = LLAMA_BASES.get(size, 10000) if rotary is None else rotary
+    base = s.base if rotary is None else rotary
     attention = _attention(s, query=v, key=v, value=v, out=v, causal=1, rotary=base)
     unit = Gate(Linear(d, n, var=v) >> Activation("silu"), Linear(d, n, var=v))
     norm = RMSNorm(eps)

@@ -5,14 +5,8 @@ from typing import Any
 from flint import arb, ctx
 from sympy import Expr, Lambda
 
-from varlaw.symbolic.blocks.enclosed import (
-    Balls,
-    Enclosable,
-    enclosure,
-    evaluated,
-    second_moment,
-    wider,
-)
+from varlaw.symbolic.blocks.enclosed import evaluated, second_moment, wider
+from varlaw.symbolic.blocks.lines import Balls, Enclosable, enclosure
 from varlaw.symbolic.gains.slopes import jumps_of, slope_of
 from varlaw.symbolic.gaussian.balls import NoEnclosure, ball
 from varlaw.symbolic.gaussian.fixed_points import LOW, dyadic

@@ -149,7 +149,8 @@ class _Reader:
         many = [p.name for p in taken.values() if p.kind is Parameter.VAR_POSITIONAL]
         if len(given.plain) > len(places) and not many:
             listed = f"{name}({', '.join(taken)})"
-            raise BlockError(f"{name} takes {len(places)} arguments without a name: {listed}")
+            noun = "argument" if len(places) == 1 else "arguments"
+            raise BlockError(f"{name} takes {len(places)} {noun} without a name: {listed}")
         filled = places[: len(given.plain)]
         for key in given.named:
             if key not in taken or key in many:

@@ -3,10 +3,11 @@
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from sympy import Dummy, Expr, Integer, Symbol, Tuple
+from sympy import Dummy, Expr, Integer, Matrix, Symbol, Tuple
 
 from varlaw.symbolic.blocks.block import Block, size
 from varlaw.symbolic.blocks.coupled import CoupledBack
+from varlaw.symbolic.blocks.enclosed import is_nil, without
 from varlaw.symbolic.blocks.recurrence import Product, Recurrence
 from varlaw.symbolic.blocks.state import ONE, ZERO, BlockError, Gradient, State, joint, tidy
 from varlaw.symbolic.blocks.system import System, product_to
@@ -136,11 +137,12 @@ class Repeat(Block):
 
         Raises BlockError where it is coupled to other moments.
         """
-        passed, path = self._passed(self.layer(state)), self.recurrence(state)
-        factor = passed.second_moment
-        if passed.product != 0 or factor.has(self.c, self.m):
+        layer = self.layer(state)
+        passed = self._passed(layer)
+        found = None if passed.product != 0 else self._along(tidy(passed.second_moment), layer)
+        if found is None:
             raise BlockError("the gradient is coupled to other moments in depth")
-        return Product(tidy(factor), path)
+        return found
 
     def followed(self, state: State) -> Gradient:
         """The gradient into a layer at any depth, for g and h out of it."""
@@ -194,19 +196,42 @@ class Repeat(Block):
     def _alone(self, factor: Expr, layer: Layer) -> Expr:
         """The product of a factor through all layers."""
         others = {u: value for u, value in layer.system.settled.items() if u != self.q}
-        factor, path = tidy(factor.subs(others)), layer.system.alone(self.q)
-        if path is not None and not factor.has(self.c, self.m):
-            return product_to(Product(factor, path), self.depth)
+        factor = tidy(factor.subs(others))
+        found = self._along(factor, layer)
+        if found is not None:
+            return product_to(found, self.depth)
         values = self._back({self.g: factor * self.g}, {self.g: ONE}, layer.system)
         return values[self.g]
+
+    def _along(self, factor: Expr, layer: Layer) -> Product | None:
+        """A factor of each layer along the second moment, or its distance from the product.
+
+        The latter is the variance over samples. None where it depends on more.
+        """
+        path = layer.system.alone(self.q)
+        if path is not None and not factor.has(self.c, self.m):
+            return Product(factor, path)
+        if self.c not in layer.system.steps or factor.has(self.m):
+            return None
+        path = layer.system.difference(self.q, self.c)
+        if path is None:
+            return None
+        alone = without(factor.subs(self.q, self.c + path.variable), {self.c})
+        return None if alone is None else Product(alone, path)
 
     def _back(
         self, backs: dict[Symbol, Expr], ends: dict[Symbol, Expr], system: System
     ) -> dict[Symbol, Expr]:
         """The numbers of the gradient at the input: the same matrix at each layer, or iterated."""
-        known = {u: tidy(back.subs(system.settled)) for u, back in backs.items()}
-        if not any(back.free_symbols & set(system.steps) for back in known.values()):
-            return System(known, ends).after(self.depth)
+        known = _settled(backs, system)
+        if known is not None:
+            whole, values = _back_through(known, ends, self.depth)
+            return {u: whole * value for u, value in values.items()}
+        known = _settled(backs, system.moved)  # all layers but the first
+        if known is not None:
+            whole, above = _back_through(known, ends, self.depth - 1)
+            into = {**system.firsts, **above}
+            return {u: whole * tidy(back.xreplace(into)) for u, back in backs.items()}
         parts = [tuple(d.values()) for d in (backs, ends, system.steps, system.firsts)]
         args = (
             Tuple(*parts[0]),
@@ -218,3 +243,24 @@ class Repeat(Block):
             self.depth,
         )
         return {u: CoupledBack(*args, Integer(k)) for k, u in enumerate(backs, 1)}
+
+
+def _settled(backs: dict[Symbol, Expr], system: System) -> dict[Symbol, Expr] | None:
+    """What goes back through every layer alike; None where layers differ."""
+    known = {u: tidy(back.subs(system.settled)) for u, back in backs.items()}
+    alike = not any(back.free_symbols & set(system.steps) for back in known.values())
+    return known if alike else None
+
+
+def _back_through(
+    backs: dict[Symbol, Expr], ends: dict[Symbol, Expr], depth: Expr
+) -> tuple[Expr, dict[Symbol, Expr]]:
+    """The numbers of the gradient before `depth` layers that are alike, over a common factor.
+
+    A matrix M of rank 1, as of a norm over samples, has M^L = tr(M)^(L - 1) M.
+    """
+    matrix = Matrix([[tidy(back.diff(u)) for u in backs] for back in backs.values()])
+    if len(backs) == 1 or not is_nil(matrix.det()):
+        return ONE, System(backs, ends).after(depth)
+    once = {u: tidy(back.xreplace(ends)) for u, back in backs.items()}
+    return tidy(matrix.trace()) ** (depth - 1), once

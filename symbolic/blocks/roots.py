@@ -8,7 +8,7 @@ from itertools import pairwise
 from flint import arb, ctx
 from sympy import Expr, Rational, Symbol
 
-from varlaw.symbolic.blocks.enclosed import enclosure
+from varlaw.symbolic.blocks.lines import enclosure
 from varlaw.symbolic.blocks.state import BlockError
 from varlaw.symbolic.gaussian.balls import NoEnclosure, ball
 from varlaw.symbolic.gaussian.closed import Divergent

@@ -21,6 +21,7 @@ class Sizes(NamedTuple):
     head_width: Text
     words: Text
     tokens: Text
+    base: Text = 10000  # of rotary positions, where there are any
 
 
 def _plain(depth: int, width: int, heads: int, words: int, tokens: int) -> Sizes:
@@ -56,7 +57,7 @@ LLAMA = {
     "7b": Sizes(32, 4096, 32, 11008, 32, 128, 32000, 2048),
     "13b": Sizes(40, 5120, 40, 13824, 40, 128, 32000, 2048),
     "70b": Sizes(80, 8192, 64, 28672, 8, 128, 32000, 4096),
-    "8b": Sizes(32, 4096, 32, 14336, 8, 128, 128256, 8192),
+    "8b": Sizes(32, 4096, 32, 14336, 8, 128, 128256, 8192, 500000),
 }
 VIT = {
     "tiny": _plain(12, 192, 3, 1000, 197),

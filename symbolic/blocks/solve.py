@@ -2,15 +2,17 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from sympy import Dummy, Expr, Poly, Symbol, log, together
 from sympy.polys.polyerrors import PolynomialError
 
 from varlaw.symbolic.blocks.block import Block, start
 from varlaw.symbolic.blocks.coupled import Coupled, CoupledBack
-from varlaw.symbolic.blocks.enclosed import Enclosable, is_nil
+from varlaw.symbolic.blocks.enclosed import is_nil
 from varlaw.symbolic.blocks.growth import decimal
 from varlaw.symbolic.blocks.iteration import Iterated, IteratedProduct
+from varlaw.symbolic.blocks.lines import depends
 from varlaw.symbolic.blocks.masked import masked
 from varlaw.symbolic.blocks.repeat import Repeat
 from varlaw.symbolic.blocks.roots import OCTAVES, roots
@@ -148,6 +150,7 @@ def _excess(block: Block, keep: str, state: State | None, weight: Expr) -> Expr:
     return COMPROMISES[keep].excess(f, b, weight)
 
 
+@lru_cache(maxsize=64)
 def _ratio(block: Block, side: Callable[[Block, State], Expr], state: State | None) -> Expr:
     """The ratio of a block; of one layer, where that is the same at any second moment."""
     if isinstance(block, Repeat):
@@ -160,7 +163,7 @@ def _ratio(block: Block, side: Callable[[Block, State], Expr], state: State | No
 
 def _polynomial(excess: Expr, v: Symbol) -> Poly | None:
     """The numerator as a polynomial in v; None where it is none, or is not found soon."""
-    if any(v in one.free_symbols for one in excess.atoms(Enclosable)):
+    if depends(excess, v):
         return None
     try:
         with clock(SECONDS):

@@ -29,6 +29,7 @@ class Approximation(StrEnum):
     TOKENS = "many tokens"
     LOGITS = "small logits"
     POSITIONS = "means over positions"
+    GATES = "means over gates"
     SAMPLES = "many samples"
     REPEATS = "means over repeated tokens"
     PROBE = "gradient independent of the weights"
@@ -117,7 +118,7 @@ class State(_Flow):
     def followed(self) -> Expr:
         """The product of two inputs. Raises BlockError where it is not followed."""
         if self.product is None:
-            raise BlockError("the correlation of two inputs is needed, and not followed here")
+            raise BlockError("the correlation of two inputs is needed: --correlation follows it")
         return self.product
 
 
@@ -131,6 +132,11 @@ class Gradient(_Flow):
     product: Expr = ZERO
     regime: Regime = field(default_factory=lambda: Regime({Approximation.PROBE}))
     product_regime: Regime = field(default_factory=lambda: Regime({Approximation.PROBE}))
+
+    @property
+    def correlation(self) -> Expr:
+        """The correlation of the gradients of two inputs, whose mean is 0."""
+        return tidy(self.product / self.second_moment)
 
 
 @lru_cache(maxsize=4096)

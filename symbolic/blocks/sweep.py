@@ -12,8 +12,8 @@ from sympy import Dummy, Expr, Symbol
 from varlaw.symbolic.blocks.activation import GaussianMean
 from varlaw.symbolic.blocks.block import Block, start
 from varlaw.symbolic.blocks.coupled import Coupled, CoupledBack
-from varlaw.symbolic.blocks.enclosed import Enclosable
 from varlaw.symbolic.blocks.iteration import Iterated, IteratedProduct
+from varlaw.symbolic.blocks.lines import Enclosable
 from varlaw.symbolic.blocks.state import ONE, BlockError, Gradient, State
 from varlaw.symbolic.gaussian.compiled import Compiled, compiled
 from varlaw.symbolic.gaussian.pieces import pieces_of

@@ -32,6 +32,12 @@ class System:
                 found[u] = value
         return found | self._rest(found, count)
 
+    @property
+    def moved(self) -> "System":
+        """The same from after the first step on."""
+        firsts = {u: tidy(step.subs(self.firsts)) for u, step in self.steps.items()}
+        return System(self.steps, firsts)
+
     @cached_property
     def settled(self) -> dict[Symbol, Expr]:
         """The values that stay as they are at first."""
@@ -48,6 +54,21 @@ class System:
         if step.free_symbols & (set(self.steps) - {u}):
             return None
         return Recurrence(step, u, self.firsts[u])
+
+    def difference(self, u: Symbol, v: Symbol) -> Recurrence | None:
+        """The recurrence of the difference of two values; None where it is coupled to others."""
+        gap = Dummy("gap", positive=True)
+        step = self._between(u, v, gap)
+        if step is None or step.free_symbols & set(self.steps):
+            return None
+        return Recurrence(step, gap, tidy(self.firsts[u] - self.firsts[v]))
+
+    def _between(self, u: Symbol, v: Symbol, gap: Symbol) -> Expr | None:
+        """What the difference `gap` of two values becomes; None where it takes more to know."""
+        between = self.steps[u] - self.steps[v]
+        if differs(between, between, {u, v}, shift=True):
+            return None
+        return without(between.subs(u, v + gap), {v})
 
     def _apart(self, u: Symbol, count: Expr) -> Expr | None:
         """A value that is on its own, or grows by factors that depend on one that is."""
@@ -72,13 +93,9 @@ class System:
         if len(rest) == 2 and not found:
             u, v = rest
             gap = Dummy("gap", real=True)
-            between = self.steps[u] - self.steps[v]
-            apart = None
-            if not differs(between, between, {u, v}, shift=True):
-                apart = without(between.subs(u, v + gap), {v})
+            apart = self._between(u, v, gap)
             if apart == 0 and self.firsts[u] != self.firsts[v]:  # the same after one step
-                firsts = {w: tidy(step.subs(self.firsts)) for w, step in self.steps.items()}
-                values = System(self.steps, firsts).after(count - 1)
+                values = self.moved.after(count - 1)
                 return {w: values[w] for w in rest}
             if apart is not None:
                 turned = System(

@@ -16,25 +16,20 @@ from varlaw.symbolic.blocks.block import Block, Sequential, quantity
 from varlaw.symbolic.blocks.cross import CrossAttention, Targets
 from varlaw.symbolic.blocks.linear import Embedding, Linear, unembedding
 from varlaw.symbolic.blocks.norm import RMSNorm
+from varlaw.symbolic.blocks.options import sizes_of
 from varlaw.symbolic.blocks.repeat import Repeat
 from varlaw.symbolic.blocks.residual import Gate, pre_norm
-from varlaw.symbolic.blocks.sizes import T5, T5V11, Sizes, sized
+from varlaw.symbolic.blocks.sizes import T5, T5V11, Sizes
 from varlaw.symbolic.language import Text, read
 
 BUCKETS, FURTHEST = 32, 128
 
 
+@sizes_of(T5, "T5", "small", "head_width", "tokens", "words")
 def t5(
-    size: str = "small",
+    s: Sizes,
     *,
-    tokens: Text | None = None,
     targets: Text | None = None,
-    depth: Text | None = None,
-    width: Text | None = None,
-    heads: Text | None = None,
-    inner: Text | None = None,
-    head_width: Text | None = None,
-    words: Text | None = None,
     factor: Text = 1,
     decoder: Text = 1,
     eps: Text = 0,
@@ -44,35 +39,17 @@ def t5(
     The head is the embedding times 1/sqrt(d). `targets` is the number of tokens of the decoder,
     that of the encoder unless given; `decoder=0` leaves the encoder alone.
     """
-    s = sized(
-        T5,
-        size,
-        "T5",
-        tokens=tokens,
-        depth=depth,
-        width=width,
-        heads=heads,
-        inner=inner,
-        head_width=head_width,
-        words=words,
-    )
     d, n, f = read(s.width), read(s.inner), _square(factor)
     feed = Linear(d, n, var=f / d) >> Activation("relu") >> Linear(n, d, var=f / n)
     head = unembedding(d, s.words, var=f, scale=1 / sqrt(d))
     return _whole(s, feed, head, targets, f, decoder, eps)
 
 
+@sizes_of(T5V11, "T5 1.1", "small", "head_width", "tokens", "words")
 def t5v11(
-    size: str = "small",
+    s: Sizes,
     *,
-    tokens: Text | None = None,
     targets: Text | None = None,
-    depth: Text | None = None,
-    width: Text | None = None,
-    heads: Text | None = None,
-    inner: Text | None = None,
-    head_width: Text | None = None,
-    words: Text | None = None,
     factor: Text = 1,
     head_std: Text = 1,
     decoder: Text = 1,
@@ -84,18 +61,6 @@ def t5v11(
     logits of variance d; mesh_tensorflow has `head_std=d^(-1/2)`. Sizes are those of
     google-research/text-to-text-transfer-transformer, released_checkpoints.md.
     """
-    s = sized(
-        T5V11,
-        size,
-        "T5 1.1",
-        tokens=tokens,
-        depth=depth,
-        width=width,
-        heads=heads,
-        inner=inner,
-        head_width=head_width,
-        words=words,
-    )
     d, n, f = read(s.width), read(s.inner), _square(factor)
     unit = Gate(Linear(d, n, var=f / d) >> Activation("gelu"), Linear(d, n, var=f / d))
     feed = Sequential((unit, Linear(n, d, var=f / n)))

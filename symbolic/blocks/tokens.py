@@ -64,7 +64,8 @@ def alike(state: State, count: int) -> Tokens:
 def value(expression: Expr) -> float:
     """The number that an expression is. Raises BlockError where names have no values."""
     if missing := expression.free_symbols:
-        listed = ", ".join(sorted(map(str, missing)))
+        names = sorted(map(str, missing))
+        listed = ", ".join("q0 (--second-moment)" if name == "q0" else name for name in names)
         raise BlockError(f"layers one by one need numbers for {listed}")
     return float(expression)
 

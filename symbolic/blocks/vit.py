@@ -7,24 +7,22 @@ from varlaw.symbolic.blocks.attention import Attention
 from varlaw.symbolic.blocks.block import Block, quantity
 from varlaw.symbolic.blocks.linear import Linear
 from varlaw.symbolic.blocks.norm import LayerNorm
+from varlaw.symbolic.blocks.options import sizes_of
 from varlaw.symbolic.blocks.repeat import Repeat
 from varlaw.symbolic.blocks.residual import pre_norm
-from varlaw.symbolic.blocks.sizes import VIT, sized
+from varlaw.symbolic.blocks.sizes import VIT, Sizes
 from varlaw.symbolic.blocks.vision import ClassToken, FirstToken, Patches, Places
 from varlaw.symbolic.language import Text, read
 
 
+@sizes_of(VIT, "ViT", "base")
 def vit(
-    size: str = "base",
+    s: Sizes,
     *,
     image: Text = 224,
     patch: Text = 16,
     channels: Text = 3,
     classes: Text = 1000,
-    depth: Text | None = None,
-    width: Text | None = None,
-    heads: Text | None = None,
-    inner: Text | None = None,
     std: Text = "1/50",
     eps: Text = 0,
 ) -> Block:
@@ -34,7 +32,6 @@ def vit(
     weights, the class token and the positions are normal of deviation 0.02 (Hugging Face's
     modeling_vit.py, whose cut at 2 is at a hundred deviations). What enters is a pixel.
     """
-    s = sized(VIT, size, "ViT", depth=depth, width=width, heads=heads, inner=inner)
     v = quantity(std, "deviation of the weights") ** 2
     d, n, norm = read(s.width), read(s.inner), LayerNorm(eps)
     patches = Patches(channels, d, patch, image, var=v)

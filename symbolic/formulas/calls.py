@@ -52,6 +52,9 @@ def _named(factor: Factor, content: Content) -> Node | None:
     style = factor.node.text.rpartition("_")[0]
     function = core in LETTERS_OF_FUNCTIONS or style == "cal" or "'" in factor.node.text
     word = len(core) > 1 and core not in GREEK
+    if factor.node.text == "Phi" and _inverted(factor):
+        arguments = _arguments(content)
+        return Node(Head.CALL, arguments, "Phi^{-1}", factor.start, content.end)
     if factor.after:
         if function or word or _atomic(content):
             raise NotRead("a power of a function or of a factor?", factor.start, content.end)
@@ -62,7 +65,23 @@ def _named(factor: Factor, content: Content) -> Node | None:
         return applied(factor, (*arguments, given) if content.given else arguments, content.end)
     if function or word or (_atomic(content) and content.sign == "()"):
         return applied(factor, _arguments(content), content.end)
+    if (
+        len(core) == 1
+        and core not in "EP"
+        and plain(factor.node) in _names(content.lines[0].sides[0])
+    ):
+        return None  # p(1 - p): nothing is a function of itself
     raise NotRead(f"{factor.node.text}(...): a call or a product", factor.start, content.end)
+
+
+def _inverted(factor: Factor) -> bool:
+    r"""Whether it is \Phi^{-1}, which nobody writes for 1/\Phi."""
+    if len(factor.after) != 1:
+        return False
+    head, exponent, _ = factor.after[0]
+    if head is not Head.POWER or exponent is None or exponent.head is not Head.NEGATIVE:
+        return False
+    return exponent.parts[0].text == "1"
 
 
 def _atomic(content: Content) -> bool:
@@ -121,7 +140,7 @@ def _moment(factor: Factor, content: Content) -> Node:
         if any(line.signs for line in lines):
             raise NotRead("a relation inside an expectation", content.start, end)
         parts = tuple(operand(line.sides[0]) for line in lines)
-    if len(parts) != (2 if name in ("Cov", "Corr") else 1):
+    if len(parts) != (2 if name in ("Cov", "Corr", "quantile") else 1):
         raise NotRead(f"{len(parts)} arguments of {name}", start, end)
     over = {plain(law) for law in laws if law.head is not Head.RELATION}
     if over and not all(_names(part) <= over for part in (*parts, *given)):

@@ -5,6 +5,9 @@ against letters (n_{in}, \text{relu}), which bar opens and which closes, the d o
 rows of a display, and what is layout. One pass over the pieces, with a stack of open brackets.
 """
 
+import re
+from unicodedata import normalize
+
 from lark import Token
 
 from varlaw.symbolic.formulas.latex_brackets import CLOSING, OPENERS, Brackets
@@ -23,6 +26,7 @@ from varlaw.symbolic.formulas.vocabulary import (
     RAISED,
     REFUSED,
     RELATIONS,
+    ROOTS,
     SPACES,
     TIMES,
     UNICODE,
@@ -32,6 +36,8 @@ from varlaw.symbolic.formulas.vocabulary import (
 
 BASES = frozenset({"NAME", "VARIABLE", "WORD"})
 POWERS = ("NUMBER", "DIGITS", "SUM", "PRODUCT", "INTEGRAL")  # ^T is no transpose behind these
+FRACTIONS = (r"\frac", r"\tfrac", r"\dfrac", r"\cfrac", r"\nicefrac", r"\sfrac")
+FRACTION_SIGN = re.compile(r"(\d+)\N{FRACTION SLASH}(\d+)")
 SHORT = 8  # pieces of a superscript that is no power
 SIMPLE = {
     "+": "PLUS", "-": "MINUS", "/": "SLASH", r"\div": "SLASH",
@@ -59,6 +65,8 @@ class Latex(Numbers, Names, Brackets):
         return self.tokens
 
     def piece(self, piece: Piece) -> None:
+        if piece.text in ROOTS and not self.wants:
+            return self.root_sign(piece)
         text = UNICODE.get(piece.text, piece.text)
         if text != piece.text:
             piece = piece._replace(text=text)
@@ -108,7 +116,7 @@ class Latex(Numbers, Names, Brackets):
         if text == r"\int":
             self.top.integrals += 1
             return self.emit("INTEGRAL", piece)
-        if text in (r"\frac", r"\tfrac", r"\dfrac", r"\cfrac"):
+        if text in FRACTIONS:
             self.emit("FRAC", piece)
             self.top.fractions += 1
             self.wants = max(self.wants - 1, 0) + 2
@@ -119,6 +127,9 @@ class Latex(Numbers, Names, Brackets):
             return None
         if text == r"\sqrt":
             return self.root(piece)
+        if text == "''":
+            self.emit("PRIME", piece)
+            return self.emit("PRIME", piece)
         if text == r"\num":
             return self.siunitx(piece)
         if text in ACCENTS and not self.plain_delta(text):
@@ -131,7 +142,7 @@ class Latex(Numbers, Names, Brackets):
             return self.between_rows(piece)
         if text in (r"\begin", r"\end"):
             return self.environment(piece)
-        if text in (r"\boxed", r"\fbox", r"\ensuremath"):
+        if text in (r"\boxed", r"\fbox", r"\ensuremath", r"\alert", r"\structure"):
             return self.boxed(piece)
         if text in (r"\underbrace", r"\overbrace"):
             return self.underbrace(piece)
@@ -139,7 +150,7 @@ class Latex(Numbers, Names, Brackets):
             for _ in range(UNSEEN[text]):
                 self.argument(piece)
             return None
-        if text in (r"\color", r"\textcolor"):
+        if text in (r"\color", r"\textcolor", r"\mathcolor"):
             self.argument(piece)
             return self.coloured(piece)
         if text in (r"\overset", r"\stackrel"):
@@ -152,6 +163,8 @@ class Latex(Numbers, Names, Brackets):
             raise NotRead(f"an arrow, {text}", piece.start, piece.end)
         if text in RAISED or text in LOWERED:
             return self.raised(piece)
+        if fraction := FRACTION_SIGN.fullmatch(normalize("NFKC", text)):
+            return self.fraction_sign(piece, *fraction.groups())
         return self.named(piece)
 
     def script(self, piece: Piece) -> None:
@@ -277,10 +290,12 @@ class Latex(Numbers, Names, Brackets):
         while self.ahead() and text + self.ahead() in RELATIONS:
             text, end = self.take(text)
         ratio = self.last() == "NUMBER" and self.ahead().isdecimal()
+        if text == ":" and ratio and len(self.ahead()) == 2:
+            raise NotRead("a time or a ratio?", piece.start, piece.end)
         if text == ":" and ratio and ":" not in self.tokens[-2:]:
             return self.emit("SLASH", piece, ":")
         if text == ":":
-            raise NotRead("a colon", piece.start, piece.end)
+            raise NotRead("a colon between formulas", piece.start, piece.end)
         return self.emit("RELATION", piece, RELATIONS[text], end)
 
     def comma(self, piece: Piece) -> None:

@@ -144,7 +144,7 @@ class Names(Scanner):
         if below:
             word = word.replace(" ", "").replace("-", "")
             if not (word.isascii() and word.isalnum()):
-                raise NotRead(f"{piece.text} of a formula", piece.start, end)
+                raise NotRead(f"a formula inside {piece.text}", piece.start, end)
             kind = "NAME" if len(word) == 1 or word in GREEK else "WORD"
             self.emit("NUMBER" if word.isdecimal() else kind, piece, word, end)
             return self.used()
@@ -174,7 +174,7 @@ class Names(Scanner):
         elif not prefix and WORD.fullmatch(word):
             self.word(piece, word.replace("-", ""), end)
         else:
-            raise NotRead(f"{piece.text} of a formula", piece.start, end)
+            raise NotRead(f"a formula inside {piece.text}", piece.start, end)
         return self.used()
 
     def brackets_follow(self) -> bool:
@@ -210,7 +210,8 @@ class Names(Scanner):
             raise NotRead(f"words inside a formula: {text.strip()}", piece.start, end)
         if found := words & CONDITIONS_IN_WORDS:
             raise NotRead(f"a condition in words ({min(found)})", piece.start, end)
-        return self.separator(piece, "text")
+        linking = words & CONNECTIVES or not any(map(str.isalpha, words))
+        return self.separator(piece, "text" if linking else "words")
 
     def between_rows(self, piece: Piece) -> None:
         r"""The words of \intertext, which stand in a row of their own."""
@@ -255,7 +256,7 @@ class Names(Scanner):
         elif name.isalpha():
             raise NotRead(f"an unknown command, {piece.text}", piece.start, piece.end)
         else:
-            raise NotRead(f"an unknown sign, {piece.text!r}", piece.start, piece.end)
+            raise NotRead(f"an unknown sign, {piece.text}", piece.start, piece.end)
         return self.used()
 
 

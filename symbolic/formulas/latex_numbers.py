@@ -10,11 +10,13 @@ from varlaw.symbolic.formulas.macros import Piece
 from varlaw.symbolic.formulas.vocabulary import (
     LOWERED,
     RAISED,
+    ROOTS,
 )
 
 SIUNITX = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?")
 SCIENTIFIC = 10  # pieces of {e}{-04} and the like
 EXPONENT = re.compile(r"\{[eE](?:([+-]?\d+)\}|([+-]?)\}(?:\{([+-]?\d+)\}|([+-]?\d+)(?!\.)))", re.A)
+CALCULATING = frozenset({"PLUS", "MINUS", "TIMES", "SLASH", "SUP", "FRAC", "BINOM", "BANG"})
 THIN = (r"\,", "\N{NO-BREAK SPACE}", "\N{NARROW NO-BREAK SPACE}", "\N{THIN SPACE}")
 
 
@@ -75,11 +77,19 @@ class Numbers(Scanner):
                     self.place += 4
                     return f"{text}.{group}", self.source[self.place - 1].end
                 return text, end
-            if ahead[0] == "," and len(text) == 3:
+            if ahead[0] == "," and len(text) == 3 and not self.computed():
                 raise NotRead(f"{text},{group}: a number or a list", end - 3, end + 4)
             end = self.source[self.place + skip].end
             self.place += skip + 1
             text += group
+
+    def computed(self) -> bool:
+        """Whether a number comes next in a calculation, in which no list can stand."""
+        kinds = [token.type for token in self.tokens]
+        if kinds[-1:] == ["RELATION"]:
+            start = len(kinds) - kinds[::-1].index("SEPARATOR") if "SEPARATOR" in kinds else 0
+            return not CALCULATING.isdisjoint(kinds[start:])
+        return kinds[-1:] in (["PLUS"], ["TIMES"])
 
     def decimal_groups(self, text: str, end: int) -> tuple[str, int]:
         """3.141\\,592\\,65: decimals in groups of three."""
@@ -124,6 +134,30 @@ class Numbers(Scanner):
         self.emit("FRAC", piece, r"\frac", end)
         self.emit("NUMBER", piece, str(above), end)
         self.emit("NUMBER", piece, "9" * len(digits) + "0" * len(places), end)
+
+    def fraction_sign(self, piece: Piece, above: str, below: str) -> None:
+        """A fraction that is one character, such as a half."""
+        self.emit("FRAC", piece)
+        self.emit("NUMBER", piece, above)
+        self.emit("NUMBER", piece, below)
+        self.used()
+
+    def root_sign(self, piece: Piece) -> None:
+        """A root as one character goes over a whole number or a bracket: √16 and √(a + b)."""
+        self.skip_spaces()
+        if piece.text == "√" and self.ahead() == "(":
+            return self.emit("FUNCTION", piece, "sqrt")
+        self.emit("ROOT" if piece.text == "√" else "ROOT_OF", piece)
+        if piece.text != "√":
+            self.emit("NUMBER", piece, ROOTS[piece.text])
+        if not self.ahead().isdecimal():
+            self.wants = 1
+            return None
+        number = self.source[self.place]
+        self.place += 1
+        self.emit("LBRACE", number, "{")
+        self.number(number)
+        return self.emit("RBRACE", number, "}")
 
     def siunitx(self, piece: Piece) -> None:
         r"""\num{1.5e-3}, whose comma is a decimal one."""

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from varlaw.symbolic.formulas.limits import MAX_MACRO_DEPTH, MAX_TOKENS, NotRead, check_text
+from varlaw.symbolic.formulas.vocabulary import WIDE
 
 PIECE = re.compile(r"\\[A-Za-z]+\*?|\\.|&[lg]t;|%[^\n]*\n?|\d+|[A-Za-z]|\s+|.", re.DOTALL)
 DEFINITION = re.compile(
@@ -57,7 +58,7 @@ class Macro:
 def pieces(text: str) -> list[Piece]:
     """The pieces of a text, without comments."""
     found = []
-    for match in PIECE.finditer(text):
+    for match in PIECE.finditer(text.translate(WIDE)):
         piece = match.group()
         if piece[0] == "%":
             if piece[-1] != "\n":

@@ -73,6 +73,8 @@ class Plain(Brackets):
             return self.keyword(text, start, end)
         if core in BIG:
             kind = BIG[core]
+            if kind in ("SUM", "PRODUCT") and not below and self.following(end) == "(":
+                raise NotRead(f"write {core}_{{i=1}}^n x[i]: the index before the terms", start)
             self.top.integrals += kind == "INTEGRAL"
             self.emit(kind, core, start, start + len(core))
         elif text == "cases" and self.text[end : end + 1] == "(":
@@ -158,7 +160,7 @@ class Plain(Brackets):
         if text in SIMPLE:
             return self.emit(SIMPLE[text], text, start, end)
         if text == "!=" and self.tokens and self.tokens[-1].end_pos == start:
-            raise NotRead("a factorial or an inequality? spaces", start, end)
+            raise NotRead("a factorial or an inequality?", start, end)
         if text in RELATIONS:
             return self.emit("RELATION", RELATIONS[text], start, end)
         if text in ",;":
@@ -184,7 +186,7 @@ class Plain(Brackets):
         elif text == "\\":
             raise NotRead("LaTeX in plain mathematics", start, end)
         else:
-            raise NotRead(f"an unknown sign, {self.text[start:end]!r}", start, end)
+            raise NotRead(f"an unknown sign, {self.text[start:end]}", start, end)
 
     def dots(self, start: int, end: int) -> None:
         last = self.tokens[-1] if self.tokens else None

@@ -24,14 +24,16 @@ from varlaw.symbolic.formulas.builder import (
     operand,
 )
 from varlaw.symbolic.formulas.calls import applied, call, indicator
-from varlaw.symbolic.formulas.limits import MAX_DEPTH, NotRead, begin
+from varlaw.symbolic.formulas.limits import MAX_DEPTH, NotRead, begin, finish
 from varlaw.symbolic.formulas.scripts import UNSEEN
 from varlaw.symbolic.formulas.sums import free_names, summed
 from varlaw.symbolic.formulas.tree import Head, Node
 
 NAMED = ("name", "variable", "seen")
 PERIODIC = ("sin", "cos", "tan", "cot")
-UNCLEAR = "how far does the function reach? brackets"
+STYLES_OF_VECTORS = ("bold_", "vec_", "bb_")
+VECTORS = "a product of vectors or sets"
+UNCLEAR = "how far does the function reach?"
 
 
 def alone(factor: Factor) -> Node:
@@ -73,7 +75,24 @@ def term(children: list[list[Factor] | Token]) -> Node:
     )
     if big > MAX_DEPTH:
         raise NotRead(f"more than {MAX_DEPTH} functions in one product")
+    for before, sign, after in zip(children, children[1:], children[2:], strict=False):
+        if not isinstance(sign, Token) or sign.type != "TIMES":
+            continue
+        if _vectors(before, -1) and _vectors(after, 0):
+            raise NotRead(VECTORS, begin(sign), finish(sign))
     return _term(children)
+
+
+def _vectors(row: list[Factor] | Token, place: int) -> bool:
+    """Whether a factor of a row holds bold letters, letters with an arrow, or names of sets."""
+    if isinstance(row, Token) or (factor := row[place]).kind == "norm":
+        return False
+    sides = [side for line in factor.content.lines for side in line.sides] if factor.content else []
+    return any(
+        node.head is Head.NAME and node.text.startswith(STYLES_OF_VECTORS)
+        for side in (factor.node, *sides)
+        for node in side.walk()
+    )
 
 
 def _term(children: list[list[Factor] | Token]) -> Node:
@@ -108,7 +127,7 @@ def _valued(
     if slash and row[0].kind == "braces" and row[0].node.head is Head.MULTIPLY:
         raise NotRead(UNSEEN, row[0].start, row[0].end)
     if slash and (len(parts) > 1 or (big is not None and rest)):
-        raise NotRead("what stands below the slash? brackets", row[0].start, parts[-1].end)
+        raise NotRead("what stands below the slash?", row[0].start, parts[-1].end)
     return _product(parts), big is not None
 
 
@@ -129,13 +148,23 @@ def _product(parts: list[Node]) -> Node:
     if len(parts) == 1:
         return parts[0]
     for before, node in itertools.pairwise(parts):
-        if node.head in (Head.NUMBER, Head.DIGITS):
+        if node.head in (Head.NUMBER, Head.DIGITS) and not _in_brackets(before, node):
             raise NotRead("a number behind a factor", before.start, node.end)
         numbers = {before.head, *(part.head for part in node.parts)}
         if node.head is Head.DIVIDE and numbers == {Head.NUMBER}:
             raise NotRead("a mixed number or a product?", before.start, node.end)
     flat = tuple(inner for part in parts for inner in _factors(operand(part)))
     return Node(Head.MULTIPLY, flat, "", flat[0].start, flat[-1].end)
+
+
+def _in_brackets(before: Node, node: Node) -> bool:
+    """Whether a number is a factor in brackets, as in (3)(4) and 2(3).
+
+    It is no label of an equation, 2 (3), nor the accuracy of the digits before it, 1.38(6).
+    """
+    bare = before.end - before.start <= len(before.text)
+    digits = before.head is Head.NUMBER and "." in before.text and bare
+    return node.start == before.end and node.end - node.start > len(node.text) and not digits
 
 
 def _row(factors: list[Factor], rest: list[list[Factor] | Token], only: bool) -> list[Node]:

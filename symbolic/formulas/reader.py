@@ -8,7 +8,7 @@ What is not in the grammar is not read: NotRead says why and where. There is nev
 """
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -20,17 +20,25 @@ from lark.lexer import Lexer
 from varlaw.symbolic.formulas.builder import Line, chain
 from varlaw.symbolic.formulas.latex import Latex
 from varlaw.symbolic.formulas.layout import arranged, with_variables
-from varlaw.symbolic.formulas.limits import MAX_DEPTH, MAX_NAME, NotRead, check_text
+from varlaw.symbolic.formulas.limits import (
+    MAX_DEPTH,
+    MAX_NAME,
+    NotRead,
+    begin,
+    check_text,
+    finish,
+)
 from varlaw.symbolic.formulas.macros import Macro, expand, pieces
 from varlaw.symbolic.formulas.plain import plain_tokens
 from varlaw.symbolic.formulas.rules import Rules
 from varlaw.symbolic.formulas.tree import Chain, Head, Node
 
+SAID = frozenset({"~", "<", ">", "<=", ">="})  # of each name of a list before it
 MAX_TREE_DEPTH = 2 * MAX_DEPTH
-NAMES_OF_TOKENS = {
-    "$END": "the end", "RELATION": "a relation", "SEPARATOR": "a separator", "COMMA": "a comma",
-    "MID": "a bar", "RBRACE": "}", "LBRACE": "{", "DIFFERENTIAL": "a differential",
-}  # fmt: skip
+SIGNS = {"RELATION", "PLUS", "MINUS", "TIMES", "SLASH", "COMMA", "MID", "SUP", "SUB", "LABEL"}
+OPENING = {*SIGNS, "LBRACE", "OPEN", "BAR_OPEN", "NORM_OPEN", "AT_OPEN", "CASES_OPEN"}
+CLOSING = {*SIGNS, "RBRACE", "CLOSE", "BAR_CLOSE", "NORM_CLOSE", "AT_CLOSE", "CASES_CLOSE"}
+BREAKS = {"$END", "SEPARATOR"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,13 +95,10 @@ def _reading(text: str, tokens: list[Token]) -> Reading:
     try:
         children: Any = _parser().parse(tokens)
     except UnexpectedToken as error:
-        token = error.token
-        place = len(text) if token.type == "$END" else token.start_pos or 0
-        end = len(text) if token.type == "$END" else token.end_pos or place + 1
-        found = NAMES_OF_TOKENS.get(token.type, str(token))
-        raise NotRead(f"{found} is not expected here", place, end) from None
+        raise _unexpected(text, tokens, error) from None
     lines = [child for child in children if isinstance(child, Line)]
     separators = [str(child) for child in children if isinstance(child, Token)]
+    lines, separators = _without_remark(_shared(lines, separators), separators, text)
     for line in lines:
         for side in line.sides:
             _check(side)
@@ -104,9 +109,55 @@ def _reading(text: str, tokens: list[Token]) -> Reading:
     )
 
 
+def _shared(lines: list[Line], separators: list[str]) -> list[Line]:
+    """Lines with what x, y ~ N(0, 1) and a, b > 0 say of their last name said of each."""
+    found = lines[-1:]
+    for sign, line in zip(reversed(separators), reversed(lines[:-1]), strict=True):
+        after = found[0]
+        names = [line.sides[0].head, after.sides[0].head] == [Head.NAME] * 2
+        if sign == "," and not line.signs and names and after.signs[:1] and after.signs[0] in SAID:
+            line = replace(after, sides=(line.sides[0], *after.sides[1:]), start=line.start)
+        found.insert(0, line)
+    return found
+
+
+def _without_remark(
+    lines: list[Line], separators: list[str], text: str
+) -> tuple[list[Line], list[str]]:
+    r"""Without what is said in brackets behind a gap: x = 0.27 \quad (27\%)."""
+    if separators[-1:] == ["quad"] and lines[-2].signs and not lines[-1].signs:
+        last = lines[-1].sides[0]
+        if text[last.start : last.start + 1] == "(" and text[last.end - 1 : last.end] == ")":
+            return lines[:-1], separators[:-1]
+    return lines, separators
+
+
+def _unexpected(text: str, tokens: list[Token], error: UnexpectedToken) -> NotRead:
+    """Where the grammar cannot go on, in words."""
+    token = error.token
+    place = next((k for k, one in enumerate(tokens) if one is token), len(tokens))
+    start, end = (begin(token), finish(token)) if place < len(tokens) else (len(text), len(text))
+    here = text[start:end].strip()
+    if place == 0 or tokens[place - 1].type in BREAKS:
+        return NotRead(f"nothing stands before {here}", start, end)
+    before = tokens[place - 1]
+    first = begin(before)
+    shown = text[first : finish(before)].strip()
+    if token.type in BREAKS:
+        return NotRead(f"nothing stands behind {shown}", first, finish(before))
+    if before.type in OPENING and token.type in CLOSING:
+        return NotRead(f"nothing stands between {shown} and {here}", first, end)
+    if token.type in SIGNS and "LBRACE" in error.expected and "PLUS" not in error.expected:
+        return NotRead(f"an argument is missing before {here}", start, end)
+    inside = "in these brackets" if token.type == "RELATION" else f"behind {shown}"
+    return NotRead(f"{here} cannot stand {inside}", start, end)
+
+
 def _check_list(lines: list[Line], separators: list[str], text: str) -> None:
-    """Refuse a list of which only some parts hold a relation: a, b > 0."""
+    """Refuse a list of which only some parts hold a relation: a, b = 0; 3 of 4 = 75 %."""
     for sign, before, after in zip(separators, lines, lines[1:], strict=False):
+        if sign == "words" and not (before.signs and after.signs):
+            raise NotRead("words inside a formula", before.end, after.start)
         if sign in (",", "quad", ".", "&", "row") and bool(before.signs) != bool(after.signs):
             raise NotRead("a list of which only some members hold a relation", 0, len(text))
 

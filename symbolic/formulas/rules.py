@@ -79,7 +79,7 @@ class Rules(Transformer[Token, Any]):
         later: set[str] = set()
         for node in reversed(terms):
             if bound_names(node) & later:
-                raise NotRead("does the sum go on behind + or -? brackets", node.start, node.end)
+                raise NotRead("does the sum go on behind + or -?", node.start, node.end)
             later |= free_names(node)
 
     def term(self, children: list[Any]) -> Node:

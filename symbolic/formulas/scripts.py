@@ -11,7 +11,7 @@ from varlaw.symbolic.formulas.vocabulary import GREEK
 NAMES = ("name", "variable", "seen")
 OPERATORS = ("function", "moment", "one", "big")
 JOINED = (Head.ADD, Head.NEGATIVE, Head.MULTIPLY, Head.DIVIDE, Head.POWER)
-UNSEEN = "braces that nobody sees: brackets"
+UNSEEN = "braces that nobody sees"
 MARKS = {"BANG": Head.FACTORIAL, "PERCENT": Head.PERCENT, "TRANSPOSE": Head.TRANSPOSE}
 
 

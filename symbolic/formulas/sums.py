@@ -48,7 +48,7 @@ def _reach(body: Node, names: set[str]) -> None:
         body.head is Head.MULTIPLY
         and (not _holds(body.parts[-1], names) or body.parts[-1].head in INDEXED)
     ):
-        raise NotRead("how far does the product go? brackets", body.start, body.end)
+        raise NotRead("how far does the product go?", body.start, body.end)
 
 
 def _holds(node: Node, names: set[str]) -> bool:

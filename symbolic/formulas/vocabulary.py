@@ -29,7 +29,8 @@ UNICODE = {
     "→": r"\to", "⟶": r"\to", "⇒": r"\implies", "⟹": r"\implies", "⇔": r"\iff", "∈": r"\in",
     "&lt;": "<", "&gt;": ">",
     "≡": r"\equiv", "≔": r"\coloneqq", "×": r"\times", "·": r"\cdot", "⋅": r"\cdot", "∗": "*",
-    "−": "-", "–": "-", "÷": "/", "∕": "/", "√": r"\sqrt", "∞": r"\infty", "…": r"\dots",
+    "−": "-", "–": "-", "‐": "-", "‒": "-", "⁄": "/", "°": r"\circ",
+    "÷": "/", "∕": "/", "√": r"\sqrt", "∞": r"\infty", "…": r"\dots",
     "⋯": r"\cdots", "ℓ": r"\ell", "∫": r"\int", "∑": r"\sum", "∏": r"\prod", "∣": "|",
     "‖": r"\|", "∥": r"\|", "′": "'", "″": "''", "∂": r"\partial", "∇": r"\nabla", "±": r"\pm",
     "⌊": r"\lfloor", "⌋": r"\rfloor", "⌈": r"\lceil", "⌉": r"\rceil",
@@ -40,9 +41,11 @@ UNICODE = {
     "π": r"\pi", "ρ": r"\rho", "σ": r"\sigma", "τ": r"\tau", "υ": r"\upsilon", "φ": r"\phi",
     "ϕ": r"\phi", "χ": r"\chi", "ψ": r"\psi", "ω": r"\omega", "Γ": r"\Gamma", "Δ": r"\Delta",
     "Θ": r"\Theta", "Λ": r"\Lambda", "Ξ": r"\Xi", "Π": r"\Pi", "Σ": r"\Sigma", "Φ": r"\Phi",
-    "Ψ": r"\Psi", "Ω": r"\Omega", "\N{NO-BREAK SPACE}": " ", "\N{NARROW NO-BREAK SPACE}": " ",
-    "\N{THIN SPACE}": " ",
+    "Ψ": r"\Psi", "Ω": r"\Omega", "，": ",", "、": ",", "；": ";", "。": ".",
+    "\N{NO-BREAK SPACE}": " ", "\N{NARROW NO-BREAK SPACE}": " ", "\N{THIN SPACE}": " ",
 }  # fmt: skip
+WIDE = str.maketrans("＝＜＞＋－／＊（）［］｛｝｜", "=<>+-/*()[]{}|")  # of East Asian writing
+ROOTS = {"√": "2", "∛": "3", "∜": "4"}
 RAISED = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁻ⁿ", "0123456789-n", strict=True))
 LOWERED = dict(zip("₀₁₂₃₄₅₆₇₈₉ᵢⱼₖₗₙₘₜ", "0123456789ijklnmt", strict=True))
 
@@ -87,6 +90,7 @@ LETTERS_OF_FUNCTIONS = words("f g h F G H phi varphi psi Phi Psi Theta Omega O o
 MOMENTS = {
     "E": "E", "Var": "Var", "var": "Var", "Cov": "Cov", "cov": "Cov", "Std": "Std", "std": "Std",
     "Corr": "Corr", "SD": "Std", "sd": "Std", "Pr": "P", "Prob": "P", "P": "P", "V": "Var",
+    "median": "median", "Median": "median", "quantile": "quantile",
 }  # fmt: skip
 
 ACCENTS = {
@@ -111,7 +115,8 @@ SPACES = words(
     r"\, \; \: \! \> \/ \displaystyle \textstyle \scriptstyle \scriptscriptstyle \limits \nolimits "
     r"\nonumber \notag \thinspace \medspace \thickspace \negthinspace \allowbreak \bigl \bigr "
     r"\Bigl \Bigr \biggl \biggr \Biggl \Biggr \big \Big \bigg \Bigg \bigm \Bigm \enspace \relax "
-    r"\strut \mathstrut \allowdisplaybreaks \qedhere \IEEEyesnumber \IEEEnonumber "
+    r"\mathbin \mathrel \mathord \strut \mathstrut \allowdisplaybreaks \qedhere \IEEEyesnumber "
+    r"\IEEEnonumber "
     r"\IEEEyessubnumber \IEEEeqnarraynumspace"
 ) | {"\\ ", "\\\n", "~", "&"}
 # Commands that show nothing, with the number of their arguments.
@@ -139,19 +144,23 @@ BARS = words(r"| \| \vert \Vert \lvert \rvert \lVert \rVert")
 REFUSED = {
     r"\partial": "a partial derivative", r"\nabla": "a gradient", r"\langle": "an inner product",
     r"\otimes": "an elementwise or tensor product", r"\odot": "an elementwise product",
-    r"\circ": "a composition", r"\pm": "plus or minus", r"\mp": "plus or minus",
+    r"\circ": "degrees or a composition", r"\pm": "plus or minus", r"\mp": "plus or minus",
     r"\iint": "a double integral", r"\iiint": "a triple integral", r"\oint": "a contour integral",
     r"\top": "a transpose", r"\intercal": "a transpose", r"\dagger": "an adjoint",
     r"\eqref": "a cross-reference", r"\ref": "a cross-reference", r"\cite": "a citation",
     r"\argmax": "an argument of the maximum", r"\argmin": "an argument of the minimum",
     r"\overset": "a relation with a text above", r"\stackrel": "a relation with a text above",
-    r"\over": r"a fraction by \over: write \frac", r"\choose": r"\choose: write \binom",
-    r"\det": "a determinant", r"\forall": "a quantifier", r"\exists": "a quantifier",
+    r"\over": "a fraction", r"\choose": "a binomial coefficient", r"\bmod": "a remainder",
+    r"\pmod": "a remainder", r"\mod": "a remainder", r"\arg": "an argument",
+    r"\gcd": "a greatest common divisor", r"\det": "a determinant",
+    r"\forall": "a quantifier", r"\exists": "a quantifier",
     r"\sup": "a supremum", r"\inf": "an infimum",
     r"\vdots": "an ellipsis", r"\ddots": "an ellipsis",
     r"\SI": "a quantity with its unit", r"\qty": "a quantity with its unit",
     r"\substack": "a sum over conditions in rows", r"\qtyrange": "a range of quantities",
     r"\unit": "a unit", r"\si": "a unit", r"\ang": "an angle in degrees",
     r"\input": "a file", r"\include": "a file", r"\lesssim": "a relation up to a constant",
+    r"\doteq": "a relation of two meanings", r"\cancel": "a part that is crossed out",
+    r"\bcancel": "a part that is crossed out", r"\xcancel": "a part that is crossed out",
     r"\gtrsim": "a relation up to a constant", r"\asymp": "a relation up to constants",
 }  # fmt: skip

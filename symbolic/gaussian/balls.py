@@ -33,6 +33,7 @@ from sympy import (
     erf,
     erfc,
     erfi,
+    erfinv,
     exp,
     gamma,
     log,
@@ -165,6 +166,8 @@ def _walk(expression: Expr) -> arb:
             return first
     if isinstance(expression, erfc):
         return complementary(ball(expression.args[0]))
+    if isinstance(expression, erfinv):
+        return ball(expression.args[0]).erfinv()
     if type(expression) in FUNCTIONS:
         found: arb = getattr(ball(expression.args[0]), FUNCTIONS[type(expression)])()
         return found

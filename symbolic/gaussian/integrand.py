@@ -183,3 +183,26 @@ def even_part(f: Expr, x: Symbol) -> Expr | None:
     both = (piece.expression + piece.expression.xreplace({x: -x})).rewrite(exp)
     found = cancel(together(both.expand().subs(x, log(t)))) / 2
     return None if found.has(t) else found
+
+
+@dataclass(frozen=True)
+class Lemma:
+    """An expectation and what it equals, with what shows it.
+
+    `of` is the variable, as the symbol `x` inside the rest. The expectation, over y = ratio x +
+    shift where that is given, and its value have integrands that differ by the derivative of
+    `primitive` on the interval given with it, a function that includes the density. `reflected`
+    says that x and -x are averaged first. None of these: nothing but the digits is offered.
+    """
+
+    value: Expr
+    of: Variable
+    map: tuple[Expr, Expr] | None = None
+    primitive: tuple[Expr, Expr, Expr] | None = None
+    reflected: bool = False
+    pointwise: bool = False
+
+    @property
+    def certified(self) -> bool:
+        """Whether something is offered that proves it."""
+        return bool(self.map or self.primitive or self.reflected or self.pointwise)

@@ -86,7 +86,7 @@ class _Parts:
         plain = [t for t in terms if not t.has(*self.meaning)] if self.meaning else terms
         others = [t for t in terms if t not in plain]
         together = Add(*terms)
-        found = [together, gcd_terms(together), Add(*plain, gcd_terms(Add(*others)))]
+        found = [form, together, gcd_terms(together), Add(*plain, gcd_terms(Add(*others)))]
         return [way.xreplace(self.meaning).xreplace(self.back) for way in found]
 
     def _without_roots(self, e: Expr) -> Expr:

@@ -7,11 +7,11 @@ from itertools import product
 
 from sympy import Add, Basic, Dummy, Expr, Symbol, Tuple
 
-from varlaw.symbolic.arrays import Entry, RandomArray, arrays_in
+from varlaw.symbolic.arrays import Entry, RandomArray, arrays_in, linked
 from varlaw.symbolic.assumptions import Assumption, Kind
 from varlaw.symbolic.derivation import RuleError, Used, rule
 from varlaw.symbolic.ranges import Range, fresh, index_key
-from varlaw.symbolic.rules.expectation import linked, tidy
+from varlaw.symbolic.rules.expectation import tidy
 from varlaw.symbolic.rules.indices import below
 from varlaw.symbolic.rules.scope import Scope, rewrite
 from varlaw.symbolic.terms import Expectation, IndexSum, factors, terms

@@ -1,6 +1,7 @@
 """Rules of equations: what is required, solved, and called by a name."""
 
 from sympy import (
+    Add,
     Dummy,
     Eq,
     Expr,
@@ -11,6 +12,7 @@ from sympy import (
     Symbol,
     collect,
     factor,
+    factor_terms,
     fraction,
     powdenest,
     powsimp,
@@ -25,7 +27,8 @@ from varlaw.symbolic.terms import IndexSum, Variance
 
 @rule("algebra", "algebra", checker="algebra")
 def algebra(state: Expr, used: Used, form: str = "expand") -> Expr:
-    """The expression in another form; `terms` groups by values of sequences."""
+    """The expression in another form: `terms` groups by values of sequences, `common` takes out
+    what the terms of each sum in a term have in common."""
     match form:
         case "factor":
             return factor(state)
@@ -34,11 +37,21 @@ def algebra(state: Expr, used: Used, form: str = "expand") -> Expr:
         case "cancel":
             return state.cancel()
         case "terms":
-            return collect(state, list(state.atoms(Term)), factor)
+            return collect(state, list(state.atoms(Term)), _factored)
+        case "common":
+            return Add(*map(factor_terms, Add.make_args(state)))
         case "expand":
             return _expanded(state)
         case _:
-            raise RuleError(f"unknown form {form!r}; use expand, factor, together, cancel or terms")
+            raise RuleError(
+                f"unknown form {form!r}; use expand, factor, together, cancel, common or terms"
+            )
+
+
+def _factored(e: Expr) -> Expr:
+    """In factors, of which b^(2 t) is one."""
+    held = {p: Dummy("p") for p in e.atoms(Pow) if not p.exp.is_number}
+    return factor(e.xreplace(held)).xreplace({dummy: power for power, dummy in held.items()})
 
 
 def _expanded(state: Expr) -> Expr:

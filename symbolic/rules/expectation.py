@@ -5,7 +5,7 @@ from itertools import product
 
 from sympy import Add, Dummy, Expr, Integer, Mul, Pow
 
-from varlaw.symbolic.arrays import Entry, RandomArray, arrays_in
+from varlaw.symbolic.arrays import Entry, RandomArray, arrays_in, linked
 from varlaw.symbolic.assumptions import Assumption, Kind
 from varlaw.symbolic.derivation import RuleError, Used, rule
 from varlaw.symbolic.ranges import Range, fresh, stem
@@ -237,20 +237,6 @@ def separable(left: Expr, right: Expr, known: dict[str, RandomArray], scope: Sco
         if not all(scope.different_entries(a, b) for a, b in pairs):
             return False
     return True
-
-
-def linked(a: RandomArray, b: RandomArray, known: dict[str, RandomArray]) -> bool:
-    """Whether two arrays may depend on one another, directly or through other ones.
-
-    What they depend on counts, whether or not it is still in the expression.
-    """
-    reached = {a.name} | a.depends
-    while True:
-        near = [o for o in (*known.values(), a, b) if ({o.name} | o.depends) & reached]
-        grown = reached.union(*({o.name} | o.depends for o in near))
-        if grown == reached:
-            return b.name in reached
-        reached = grown
 
 
 def _entries(expression: Expr, name: str) -> list[Entry]:

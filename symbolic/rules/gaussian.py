@@ -5,17 +5,18 @@ the certificate of a step holds them, with what proves them.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from sympy import Dummy, Expr, Mul, erf, exp, factor, sqrt
 
-from varlaw.symbolic.arrays import Entry
+from varlaw.symbolic.arrays import Entry, linked
 from varlaw.symbolic.assumptions import Assumption, Kind
 from varlaw.symbolic.derivation import Outcome, RuleError, Used, rule
 from varlaw.symbolic.gaussian.closed import Divergent, closed_form
 from varlaw.symbolic.gaussian.integrals import Normal
 from varlaw.symbolic.gaussian.integrand import (
     Integrand,
+    Lemma,
     Variable,
     even_part,
     integrand_of,
@@ -25,32 +26,7 @@ from varlaw.symbolic.gaussian.integrand import (
 )
 from varlaw.symbolic.gaussian.pieces import NotClosed
 from varlaw.symbolic.gaussian.sums import Shape
-from varlaw.symbolic.rules.expectation import linked
 from varlaw.symbolic.terms import Expectation, Slope, factors
-
-
-@dataclass(frozen=True)
-class Lemma:
-    """An expectation and what it equals, with what shows it.
-
-    `of` is the variable, as the symbol `x` inside the rest. The expectation, over y = ratio x +
-    shift where that is given, and its value have integrands that differ by the derivative of
-    `primitive` on the interval given with it, a function that includes the density. `reflected`
-    says that x and -x are averaged first. None of these: nothing but the digits is offered.
-    """
-
-    value: Expr
-    of: Variable
-    map: tuple[Expr, Expr] | None = None
-    primitive: tuple[Expr, Expr, Expr] | None = None
-    reflected: bool = False
-    pointwise: bool = False
-
-    @property
-    def certified(self) -> bool:
-        """Whether something is offered that proves it."""
-        return bool(self.map or self.primitive or self.reflected or self.pointwise)
-
 
 Change = Callable[[Expectation, Variable], Lemma | None]
 

@@ -1,6 +1,7 @@
 """Rules of radicals: roots and exponentials in one form, correlations, points of a circle."""
 
 from sympy import (
+    Add,
     Basic,
     Dummy,
     Expr,
@@ -15,6 +16,8 @@ from sympy import (
     cos,
     exp,
     factor,
+    fraction,
+    rem,
     sin,
     sqrt,
     together,
@@ -68,7 +71,7 @@ def correlation(state: Basic, used: Used, old: Symbol, rho: Symbol) -> Outcome:
             lambda p: isinstance(p, Pow) and p.exp.is_Rational and p.exp.q == 2,
             lambda p: factor(together(p.base.subs(rho, sqrt(1 - c**2)))) ** p.exp,
         )
-        over = over.replace(
+        return over.replace(
             lambda p: isinstance(p, Named | Indicator),
             lambda p: (
                 named(p.name, p.definition.expand(), *p.indices)
@@ -76,22 +79,27 @@ def correlation(state: Basic, used: Used, old: Symbol, rho: Symbol) -> Outcome:
                 else indicator(p.args[0].expand(), p.relation)
             ),
         )
-        return cancel_outside(over).xreplace({c: sqrt(1 - rho**2)})
 
-    left, right = (reduced(side) for side in (state.lhs, state.rhs))
+    left = Add(*(on_circle(term, c, rho) for term in Add.make_args(reduced(state.lhs))))
+    right = on_circle(reduced(state.rhs), c, rho)
+    left, right = (side.xreplace({c: sqrt(1 - rho**2)}) for side in (left, right))
     facts = {"old": old, "rho": rho}
     reason = f"with {rho} = {old}/sqrt(1 + {old}^2)"
     return Outcome(relation(left, right, sign_of(state)), certificate=facts, reason=reason)
 
 
-def cancel_outside(e: Expr) -> Expr:
-    """Common factors of quotients cancelled, also inside the arguments of functions."""
-    parts = {f: Dummy("f", real=True) for f in e.atoms(Function, Expectation)}
-    found = cancel(e.xreplace(parts))
+def on_circle(e: Expr, c: Symbol, rho: Symbol) -> Expr:
+    """A quotient in factors with c^2 = 1 - rho^2 above and below the line, in arguments too."""
+    held = {f: Dummy("f", real=True) for f in e.atoms(Function, Expectation)}
+    open_ = e.xreplace(held)
+    roots = {p: Dummy("r", positive=True) for p in open_.atoms(Pow) if not p.exp.is_Integer}
+    parts = fraction(together(open_.xreplace(roots)))
+    top, bottom = (rem(part, c**2 + rho**2 - 1, c) for part in parts)
     back = {
-        dummy: f.func(*(cancel_outside(a) if isinstance(a, Expr) else a for a in f.args))
+        dummy: f.func(*(on_circle(a, c, rho) if isinstance(a, Expr) else a for a in f.args))
         if isinstance(f, asin | acos | atan)
         else f
-        for f, dummy in parts.items()
+        for f, dummy in held.items()
     }
-    return found.xreplace(back)
+    found = factor(top / bottom)
+    return found.xreplace({root: p for p, root in roots.items()}).xreplace(back)

@@ -3,10 +3,9 @@
 from sympy import Add, Dummy, Expr, Integer, Mul
 
 from varlaw.symbolic.activation import Activation
-from varlaw.symbolic.arrays import Entry, arrays_in
+from varlaw.symbolic.arrays import Entry, arrays_in, linked
 from varlaw.symbolic.assumptions import Assumption, Kind
 from varlaw.symbolic.derivation import Used, rule
-from varlaw.symbolic.rules.expectation import linked
 from varlaw.symbolic.rules.scope import Scope, rewrite
 from varlaw.symbolic.sequences import Named
 from varlaw.symbolic.terms import Expectation, IndexSum, Indicator, factors, indicator, terms

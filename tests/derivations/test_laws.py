@@ -103,6 +103,28 @@ VALUES = {
 }
 
 
+@pytest.mark.parametrize("name", LAWS)
+def test_what_a_law_does_without_is_not_assumed(name: str) -> None:
+    law = find(name)
+    assert not set(law.usual) & law.derivation.assumptions
+
+
+SHORT = {  # as the sources write them
+    "nngp-relu": "q*(2*rho*asin(rho) + pi*rho + 2*sqrt(1 - rho^2))/(4*pi)",  # cho2009, eq. (6)
+    "nngp-relu-slope": "(2*asin(rho) + pi)/(4*pi)",
+    "relu-covariance": "q*(2*rho*asin(rho) + pi*rho + 2*sqrt(1 - rho^2) - 2)/(4*pi)",
+    "truncated-normal": "-sqrt(2)*c*exp(-c^2/2)/(sqrt(pi)*erf(sqrt(2)*c/2)) + 1",
+    "adam-average": "b^(2*t)*u[0] + v*(b - 1)*(b^(2*t) - 1)/(b + 1)",
+    "deepnorm-identity-weight": "(1 + sqrt(2)/(16*N^(3/2)))^(-N)",
+    "sample-variance": "(-s2^2 + E[w^4])/n",  # johnson1994
+}
+
+
+@pytest.mark.parametrize("name", SHORT)
+def test_statements_are_short(name: str) -> None:
+    assert find(name).statement_text.partition(" = ")[2] == SHORT[name]
+
+
 @pytest.mark.parametrize("name", VALUES)
 def test_the_statement_at_numbers(name: str) -> None:
     values, expected = VALUES[name]

@@ -36,5 +36,5 @@ def test_one_symptom(varlaw, row) -> None:
 def test_an_unknown_symptom(varlaw) -> None:
     said = varlaw("diagnose", "activations-halv").refused()
     assert said == "unknown symptom 'activations-halv'; did you mean 'activations-halve'?"
-    with pytest.raises(UnknownSymptom):
+    with pytest.raises(UnknownSymptom, match="`varlaw diagnose` lists them"):
         symptom("fever")

@@ -1,6 +1,7 @@
 """`varlaw explore`: text, JSON, files, solutions, measurements and refusals."""
 
 import json
+import math
 from typing import Any
 
 import pytest
@@ -140,3 +141,23 @@ def test_a_solution_that_holds_where_it_is_positive(varlaw):
     out = varlaw("explore", "linear(m, n, var=v, bias=b)", "--solve", "v").out
     assert "solved, forward: v = (-b + q0)/(m*q0), where that is positive\n" in out
     assert "solved, backward: v = 1/n\n" in out
+
+
+def test_gradients_that_correlate(varlaw):
+    """DeepScaleLM's ReLU row: 1/4 + asin(r)/(2 pi) times the product; a mean through dropout."""
+    options = "--correlation", "1/4", "--gradient-correlation", "1/2", "--second-moment", "1"
+    block = "linear(64, 64, var=1/64) >> relu"
+    found = answer(varlaw, block, *options, "--measure", "--tolerance", "0.2")
+    assert found["backward"]["correlation"] == "asin(1/4)/(2*pi) + 1/4"
+    measured = found["measured"]["gradient_product"]
+    assert measured["claimed"] == pytest.approx((0.25 + math.asin(0.25) / (2 * math.pi)) / 2)
+    assert measured["verdict"] == "verified"
+    assert "  correlation  asin(1/4)/(2*pi) + 1/4" in varlaw("explore", block, *options).out
+    given = "--second-moment", "s+mu^2", "--mean", "mu", "--correlation", "r"
+    found = answer(varlaw, "dropout(p)", *given, "--gradient-correlation", "c")
+    assert found["forward"]["second_moment"] == "(mu^2 + s)/(1 - p)"
+    assert found["backward"]["correlation"] == "-c*p + c"
+    for wrong in (("--gradient-correlation", "3/2"), ("--mean", "2", "--second-moment", "1")):
+        assert varlaw("explore", "linear(2, 2, var=1)", *wrong).code == 2
+    for other in (("--solve", "v"), ("--layers",), ("--plot", "a.svg")):
+        assert varlaw("explore", "linear(2, 2, var=v)", *options, *other).code == 2

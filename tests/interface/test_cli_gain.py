@@ -128,6 +128,11 @@ def test_the_variance_and_the_mean(varlaw: Run) -> None:
     assert answer(varlaw, "relu", "--variance", "s2")["gains"][0]["exact"] == "sqrt(2)/sqrt(s2)"
 
 
+def test_a_function_in_the_place_of_a_name(varlaw: Run) -> None:
+    found, expected = answer(varlaw, "x*sigmoid(2*x)"), answer(varlaw, "--expr", "x*sigmoid(2*x)")
+    assert found == expected | {"seconds": found["seconds"]}
+
+
 def test_latex(varlaw: Run) -> None:
     lines = varlaw("gain", "gelu", "--format", "latex").out.splitlines()
     assert (lines[0], lines[-1]) == (r"\begin{aligned}", r"\end{aligned}")

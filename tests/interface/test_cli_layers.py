@@ -61,7 +61,7 @@ def test_measured(varlaw):
         ((SMALL, "--gradients"), "goes with --layers --measure"),
         ((SMALL, "--layers", "--gradients"), "goes with --layers --measure"),
         (("linear(m, n, var=v)", "--layers", "--solve", "v"), "does not go with --solve"),
-        (("linear(m, n, var=v)", "--layers"), "need numbers for m, q0, v"),
+        (("linear(m, n, var=v)", "--layers"), "need numbers for m, q0 (--second-moment), v"),
         (
             (
                 "attention(8, 4, value=1, out=1) >> moe(linear(8, 8, var=1), 4)",

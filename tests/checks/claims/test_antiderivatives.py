@@ -1,6 +1,7 @@
 """Means over a range, against quadrature."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 from mpmath import exp, log, mpf, quad, sqrt, workdps
@@ -59,4 +60,29 @@ def test_what_has_no_such_integral(f: Expr, low: int) -> None:
 )
 def test_means_over_a_range(lines: list[str], text: str, expected: str) -> None:
     (judgement,) = judge_chain(read_plain(text).chains[0], read_context(lines))
+    assert str(judgement.verdict) == expected
+
+
+@pytest.mark.parametrize(
+    ("declared", "text", "expected"),
+    [
+        ("n > 0", "int_0^1 x^n dx = 1/(n + 1)", "verified"),
+        ("n > 0", "int_0^1 x^n dx = 1/n", "refuted"),
+        ("n real", "int_0^1 x^n dx = 1/(n + 1)", "undecided"),  # so for n > -1
+        ("a > 0", "int_{-oo}^{oo} e^(-a x^2) dx = sqrt(pi/a)", "verified"),
+        ("a > 0", "int_{-oo}^{oo} e^(-a x^2) dx = sqrt(pi/(2 a))", "refuted"),
+        ("a > 0", "int_{oo}^{oo} e^(-a x^2) dx = sqrt(pi/a)", "undecided"),
+        ("a real", "int_{-oo}^{oo} e^(-a x^2) dx = sqrt(pi/a)", "undecided"),
+        # github.com/sympy/sympy/issues/28485
+        ("a < 0", "int_{-oo}^{oo} e^(a (x^2 + 2 x)) dx = sqrt(pi/(-a)) e^(-a)", "verified"),
+        ("a < 0", "int_{-oo}^{oo} e^(a (x^2 + 2 x)) dx = sqrt(pi/(-a)) e^a", "refuted"),
+        ("a > 0", "int_0^{oo} x e^(-a x) dx = 1/a^2", "verified"),
+        ("a > 0", "int_1^{oo} x^(-a - 1) dx = 1/a", "verified"),
+        ("a > 0", "int_1^{oo} x^(-a) dx = 1/(a - 1)", "undecided"),  # so for a > 1
+    ],
+)
+def test_integrals_with_declared_names(declared: str, text: str, expected: str) -> None:
+    (judgement,) = judge_chain(
+        read_plain(text).chains[0], replace(read_context([declared]), stated=True)
+    )
     assert str(judgement.verdict) == expected

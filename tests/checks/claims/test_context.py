@@ -211,12 +211,19 @@ def test_comments_and_several_declarations_in_a_line() -> None:
         "z ~ 4",
         "x = x + 1",
         "what is this",
-        "a, b > 0",
+        "a, b = 3",
         "f(x) = 2",
     ],
 )
 def test_lines_that_declare_nothing_are_told(line: str) -> None:
     assert [text for text, _ in read_context([line]).problems] == [line]
+
+
+def test_what_is_said_of_a_list_holds_for_each() -> None:
+    context = read_context(["x, y ~ N(0, 1)", "a, b > 0"])
+    assert not context.problems
+    assert [variable.name for variable in context.variables] == ["x", "y"]
+    assert dict(context.signs) == {"a": True, "b": True}
 
 
 @pytest.mark.parametrize("line", ["z > 0", "y >= 0", "0 < z"])

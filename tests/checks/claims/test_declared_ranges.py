@@ -34,6 +34,11 @@ def verdict(declared: str, text: str) -> str:
         ("n >= 1", "sum_{k=1}^n k = n (n + 1)/2", "verified"),
         ("0 < p < 1", "floor(p) + p = p", "undecided"),
         ("x > 2; x < 1", "x^2 > 0", "undecided"),  # there is none
+        ("n natural", "(-1)^(2 n) = 1", "verified"),
+        ("n natural", "(-1)^n = 1", "refuted"),
+        ("n natural", "sin(pi n) = 0", "verified"),
+        ("n natural", "n^2 >= n", "verified"),
+        ("n natural", "n^2 > n", "refuted"),  # at 1
     ],
 )
 def test_bounds_hold(declared: str, text: str, expected: str) -> None:
@@ -70,15 +75,21 @@ def test_what_is_claimed_of_declared_names_is_no_condition(
     ("declared", "text", "expected"),
     [
         ("x real", "e^x >= 1 + x", "verified"),
-        ("x real", "e^x > 1 + x", "undecided"),  # equal at 0
+        ("x real", "e^x > 1 + x", "refuted"),  # equal at 0
         ("x real", "e^x >= 1 + x + x^2/2", "refuted"),
         ("x > 0", "e^x >= 1 + x + x^2/2", "undecided"),  # its slope's slope is zero, too
         ("x > 0", "log(x) <= x - 1", "verified"),
-        ("x > 0", "log(x) <= x - 1.001", "undecided"),  # false near 1
+        ("x > 0", "log(x) <= x - 1.001", "refuted"),  # at 1
         ("x > 0", "log(1 + x) <= x", "verified"),
         ("x > 0", "x log(x) >= x - 1", "verified"),
         ("x real", "cosh(x) >= 1", "verified"),
         ("x > 0", "log(x) >= 1 - x", "refuted"),
+        ("x real; y real", "x^2 + y^2 > 2 x y", "refuted"),  # all of these at single points
+        ("x > 0", "x + 1/x > 2", "refuted"),
+        ("x real", "(3 x - 1)^2 > 0", "refuted"),
+        ("0 < p < 1", "p (1 - p) < 1/4", "refuted"),
+        ("x real; y real", "abs(x + y) < abs(x) + abs(y)", "refuted"),
+        ("x > 1", "x + 1/x > 2", "verified"),
     ],
 )
 def test_inequalities_by_convexity(declared: str, text: str, expected: str) -> None:

@@ -25,6 +25,10 @@ from varlaw.symbolic.formulas.reader import read_formula, read_plain
         (r"|xy| = |x||y|", "verified"),
         (r"\max(x, 0)^2 - \min(x, 0)^2 = x^2", "undecided"),  # for positive x only
         (r"\int_0^{\infty} x e^{-x} dx = 1", "verified"),
+        (r"\int_{-\infty}^{\infty} e^{-a x^2} dx = \sqrt{\pi/a}", "verified"),  # for a > 0
+        (r"\int_{-\infty}^{\infty} e^{-a x^2} dx = \sqrt{\pi/(2a)}", "refuted"),
+        (r"\int_0^1 \ln x\,dx = -1", "verified"),
+        (r"\int_1^\infty \frac{1}{x^2} dx = 1", "verified"),
         (r"\int_{-\infty}^{\infty} e^{-x^2/2} dx = \sqrt{2\pi}", "verified"),
         (r"\int_{-\infty}^{\infty} e^{-x^2/2} dx = \sqrt{\pi}", "refuted"),
         (r"\sum_{k=1}^{10} k^2 = 385", "verified"),
@@ -48,6 +52,9 @@ from varlaw.symbolic.formulas.reader import read_formula, read_plain
         (r"\sqrt{m^2+n^2} \le m+n", "verified"),
         (r"\sqrt{m^2+n^2} \ge m+n", "refuted"),
         (r"\log 1000 = 3", "undecided"),  # to base 10
+        (r"\sin 30 = 1/2", "undecided"),  # in degrees
+        (r"\arctan 1 = 45", "undecided"),
+        (r"\tan 45 = 2", "refuted"),
         (r"\log 1000 = 4", "refuted"),
         (r"\prod_{k=1}^{5} k = 121", "refuted"),
         (r"1/2^{99} = 1/2^{98}", "refuted"),
@@ -58,6 +65,13 @@ from varlaw.symbolic.formulas.reader import read_formula, read_plain
         (r"(m+n)^2 = m^2 + 3mn + n^2", "refuted"),
         (r"\int_{-1}^{1} \frac{1}{x} dx = 0", "undecided"),
         (r"\sqrt{-1} = 1", "undecided"),
+        (r"n! > 2^n", "undecided"),  # so from 4 on
+        (r"n! < 2^n", "refuted"),
+        (r"\sum_{k=m}^{n} 1 = n - m + 1", "verified"),
+        (r"\sum_{k=m}^{n} 1 = n - m", "refuted"),
+        (r"\sqrt{5 - 2\sqrt6} = \sqrt3 - \sqrt2", "verified"),
+        (r"\sqrt{5 - 2\sqrt6} = \sqrt2 - \sqrt3", "refuted"),
+        (r"\mathrm{erfc}(x) = 1 - \mathrm{erf}(x)", "verified"),
         (r"\frac{1}{0} = \frac{2}{0}", "undecided"),
         (r"\max(2, 3) = 3", "verified"),
         (r"\lfloor 7/2 \rfloor = 3", "verified"),
@@ -110,3 +124,10 @@ def test_identities_of_roots_say_where_they_hold(text: str, real: bool) -> None:
     (judgement,) = judge_chain(read_formula(text).chains[0])
     assert str(judgement.verdict) == "verified"
     assert ("where both sides are real" in judgement.reason) is real
+
+
+@pytest.mark.parametrize(("factor", "told"), [("n-3", True), ("n+3", False)])
+def test_what_may_be_divided_by_zero_is_said(factor: str, told: bool) -> None:
+    (judgement,) = judged(rf"\frac{{1}}{{{factor}}}\sum_{{i=1}}^n 1 = \frac{{n}}{{{factor}}}")
+    assert str(judgement.verdict) == "verified"
+    assert ("divided by zero" in judgement.reason) is told

@@ -19,7 +19,20 @@ from varlaw.symbolic.formulas import NotRead, read_formula
         (r"\sum_{t=0}^\infty \beta^{2t} = \frac{1}{1-\beta^2}", "verified"),
         (r"\sum_{k=1}^\infty \frac{1}{k^2} = \frac{\pi^2}{6}", "verified"),
         (r"\sum_{k=1}^\infty \frac{1}{k^2} \approx 1.647", "refuted"),
-        (r"\sum_{k=2}^\infty \frac{1}{k^2} \approx 1.645", "undecided"),  # it begins elsewhere
+        (r"\sum_{k=2}^\infty \frac{1}{k^2} \approx 1.645", "refuted"),
+        (r"\sum_{k=2}^\infty \frac{1}{k^2} = \frac{\pi^2}{6} - 1", "verified"),
+        (r"\sum_{k=0}^\infty \frac{1}{k!} = e", "verified"),
+        (r"\sum_{k=1}^\infty \frac{1}{k!} = e", "refuted"),  # the first term is missing
+        (r"\sum_{k=0}^\infty \frac{x^k}{k!} = e^x", "verified"),
+        (r"\sum_{k=0}^\infty \frac{k^3}{k!} = 5e", "verified"),  # the third Bell number is 5
+        (r"\sum_{k=1}^\infty k r^k = \frac{r}{(1-r)^2}", "verified"),
+        (r"\sum_{k=1}^\infty k r^k = \frac{1}{(1-r)^2}", "refuted"),
+        (r"\sum_{k=0}^\infty k 2^k = 1 + 1", "undecided"),  # it does not converge
+        (r"\sum_{k=1}^\infty \frac{(-1)^{k+1}}{k} = \ln 2", "verified"),
+        (r"\sum_{k=1}^\infty \frac{1}{k 2^k} = \ln 2", "verified"),
+        (r"\sum_{k=2}^\infty \frac{1}{k^2 - 1} = \frac34", "verified"),  # it telescopes
+        (r"\sum_{k=1}^\infty \frac{1}{k(k-3)} = 0", "undecided"),  # a term has no value
+        (r"\sum_{k=0}^\infty 0^k = 0", "refuted"),  # 0^0 is 1 there
         (r"\sum_{k=1}^\infty \frac{1}{k} = 3 + 1", "undecided"),
         (r"\sum_{k=0}^{n-1} r^k = \frac{1-r^n}{1-r}", "verified"),
         (r"\sum_{k=0}^{n-1} 2^k = 2^n - 1", "verified"),

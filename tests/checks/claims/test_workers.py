@@ -1,10 +1,11 @@
 """Workers: hostile formulas are answered within their limits, and the others are still judged."""
 
-from time import monotonic
+from time import monotonic, process_time
 
 import pytest
 
 from varlaw.checks.claims.context import read_context
+from varlaw.checks.claims.decide import judge_chain
 from varlaw.checks.claims.workers import Task, judge
 from varlaw.symbolic.formulas.reader import read_formula
 from varlaw.symbolic.formulas.tree import Chain, Head, Node
@@ -78,3 +79,26 @@ def test_two_thousand_formulas() -> None:
     (found,) = judge([Task(chains(*texts))], jobs=2)
     assert {str(judgements[0].verdict) for judgements in found} == {"verified"}
     assert monotonic() - start < 20
+
+
+def test_links_that_are_slow_together_keep_to_the_time_of_their_document() -> None:
+    def sums(terms: int, count: int) -> Task:
+        texts = (rf"\sum_{{k=1}}^{{{terms}}} \sin(k + {j}) = 1 + 1" for j in range(count))
+        return Task(chains(*texts), seconds=0.4)
+
+    begin = process_time()
+    judge_chain(sums(2000, 1).chains[0])
+    terms = int(2000 * 0.02 / (process_time() - begin))  # 0.02 s each, 2 s together
+    (found,) = judge([sums(min(terms, 19_000), 100)], jobs=1)
+    late = sum(judgements[0].rule == "stopped" for judgements in found)
+    assert 40 < late < 100
+
+
+def test_cheap_links_are_judged_behind_many_slow_ones() -> None:
+    slow = [
+        rf"\sum_{{j=1}}^{{9999}} \sum_{{k=1}}^{{9999}} \sin(jk + {c}) = 1 + 1" for c in range(99)
+    ]
+    cheap = [rf"1/\sqrt{{{k}}} = {1 / k**0.5:.5f}" for k in range(700, 720)]
+    (found,) = judge([Task(chains(*slow, *cheap), seconds=1)], jobs=1)
+    assert {str(judgements[0].verdict) for judgements in found[99:]} == {"verified"}
+    assert {str(judgements[0].verdict) for judgements in found[:99]} == {"undecided"}

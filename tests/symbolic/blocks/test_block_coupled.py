@@ -8,7 +8,7 @@ from flint import arb, ctx, fmpq
 from sympy import Integer, Rational, Symbol, harmonic, simplify
 
 from varlaw.symbolic.blocks.block import start
-from varlaw.symbolic.blocks.enclosed import enclosure
+from varlaw.symbolic.blocks.lines import enclosure
 from varlaw.symbolic.blocks.reader import read_block
 from varlaw.symbolic.blocks.recurrence import Recurrence
 from varlaw.symbolic.blocks.state import ONE, Approximation, Gradient

@@ -4,12 +4,15 @@ import pytest
 from sympy import Integer, Symbol
 
 from varlaw.symbolic.blocks.activation import Activation
+from varlaw.symbolic.blocks.alibi import Alibi
 from varlaw.symbolic.blocks.block import Sequential
 from varlaw.symbolic.blocks.linear import Dropout, Linear
+from varlaw.symbolic.blocks.models import gpt2
 from varlaw.symbolic.blocks.norm import LayerNorm, RMSNorm
 from varlaw.symbolic.blocks.reader import MAX_DEPTH, read_block
 from varlaw.symbolic.blocks.repeat import Repeat
 from varlaw.symbolic.blocks.residual import Gate, Parallel, Residual, post_norm, pre_norm
+from varlaw.symbolic.blocks.state import BlockError
 
 d = Symbol("d", positive=True)
 FIRST, SECOND = Linear(d, 4 * d, var=2 / d), Linear(4 * d, d, var=1 / (2 * d))
@@ -76,3 +79,20 @@ def test_names_stand_for_values():
 def test_refused(text, message):
     with pytest.raises(ValueError, match=message):
         read_block(text)
+
+
+def test_options_that_a_kind_of_block_leaves_out():
+    whole = "alibi(8, 4, value=1/8, out=1/8, heads=2, key_bias=1/2)"
+    assert read_block(whole).causal == 1
+    for wrong in (
+        "alibi(8, 4, value=1, out=1, rotary=100)",
+        "alibi(8, 4, value=1, out=1, causal=0)",
+        "crossattention(8, 4, value=1, out=1, causal=1)",
+        "gpt2(small, kv_heads=2)",
+    ):
+        with pytest.raises(BlockError, match=r"has no '(rotary|causal|kv_heads)'"):
+            read_block(wrong)
+    with pytest.raises(TypeError, match="rotary"):
+        Alibi(8, 4, value=1, out=1, rotary=100)
+    with pytest.raises(TypeError, match="kv_heads"):
+        gpt2(kv_heads=2)

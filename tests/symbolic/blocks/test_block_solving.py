@@ -156,15 +156,30 @@ def test_signs_that_depend_on_names_hide_no_solution(text, keep, expected):
     assert simplify(solve(read_block(text), "v", keep) - read(expected)) == 0
 
 
-@pytest.mark.parametrize("function", ["tanh", "2*sigmoid(x)", "sin(x) + x/10"])
-@pytest.mark.parametrize("keep", ["forward", "backward", "arithmetic", "geometric"])
-def test_a_mean_without_a_closed_form_is_positive(function, keep):
-    """The solution at q0 = 1 is that of the blocks with q0 = 1."""
+PLAIN = {
+    "tanh": (np.tanh, lambda x: 1 - np.tanh(x) ** 2),
+    "2*sigmoid(x)": (lambda x: 2 * expit(x), lambda x: 2 * expit(x) * expit(-x)),
+    "sin(x) + x/10": (lambda x: np.sin(x) + x / 10, lambda x: np.cos(x) + 1 / 10),
+}
+EXACT = {
+    "forward": lambda f, slope: 1 / f,
+    "backward": lambda f, slope: 1 / slope,
+    "arithmetic": lambda f, slope: 2 / (f + slope),
+    "geometric": lambda f, slope: 1 / np.sqrt(f * slope),
+}
+
+
+@pytest.mark.parametrize("function", PLAIN)
+@pytest.mark.parametrize("keep", EXACT)
+def test_means_without_a_closed_form(function, keep):
+    """At q0 = 1 the ratios are v E[f^2] and v E[f'^2], both by quadrature; named or put in."""
+    density = lambda x: np.exp(-x * x / 2) / np.sqrt(2 * np.pi)  # noqa: E731
+    squares = [quad(lambda x, g=g: g(x) ** 2 * density(x), -12, 12)[0] for g in PLAIN[function]]
+    expected = pytest.approx(EXACT[keep](*squares), rel=1e-9)
     block = read_block(TANH.format(function))
-    found = solve(block, "v", keep).subs(Symbol("q0", positive=True), 1)
-    assert float(found.evalf()) == pytest.approx(
-        float(solve(block, "v", keep, start(1)).evalf()), rel=1e-9
-    )
+    named = solve(block, "v", keep).subs(Symbol("q0", positive=True), 1)
+    assert float(named.evalf()) == expected
+    assert float(solve(block, "v", keep, start(1)).evalf()) == expected
 
 
 @pytest.mark.parametrize(

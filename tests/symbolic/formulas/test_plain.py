@@ -52,6 +52,8 @@ def test_arguments_may_be_named() -> None:
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
+        ("sum(x[i], i = 1..n)", "the index before the terms"),
+        ("prod (i) = 2", "the index before the terms"),
         ("1/2L", "below the slash"),
         ("x^y^z", "double superscript"),
         ("e^f(x)", "call in an exponent"),
@@ -59,7 +61,7 @@ def test_arguments_may_be_named() -> None:
         ("E|x|", "expectation without brackets"),
         (r"\frac12", "LaTeX"),
         ("x.__class__", "full stop"),
-        ("__import__('os')", "not expected"),
+        ("__import__('os')", "nothing stands before _"),
         ("(x", "not closed"),
         ("", "nothing"),
     ],
