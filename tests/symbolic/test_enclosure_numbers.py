@@ -212,10 +212,10 @@ def test_owen_and_plackett_agree(bits: int, monkeypatch: pytest.MonkeyPatch) -> 
         series = [bivariate_cdf(*map(arb, spot)) for spot in spots]
         monkeypatch.setattr(balls, "_by_owen", lambda *_: None)
         integrals = [bivariate_cdf(*map(arb, spot)) for spot in spots]
-    for one, other in zip(series, integrals, strict=True):
-        assert one.overlaps(other)
-        assert one.rad() < arb(2) ** (24 - bits)
-        assert not (one * (1 + arb(2) ** (-bits // 2))).overlaps(other)
+        for one, other in zip(series, integrals, strict=True):
+            assert one.overlaps(other)
+            assert one.rad() < arb(2) ** (24 - bits)
+            assert not (one * (1 + arb(2) ** (-bits // 2))).overlaps(other)
 
 
 @pytest.mark.parametrize(("h", "a"), [(1, 0.5), (-0.25, 3), (2.5, -0.75), (3, 1)])
