@@ -45,7 +45,11 @@ from sympy import (
 )
 from sympy.core.numbers import Catalan, EulerGamma, Exp1, GoldenRatio, Pi
 
+from varlaw.symbolic.gaussian.owen import owen_t
+
 FAR = 1000
+FAR_BELOW = -3  # where the terms of a small probability cancel
+CANCELLED = 24  # bits that they may lose
 
 
 class NoEnclosure(ValueError):
@@ -222,8 +226,9 @@ def bivariate_cdf(h: arb, k: arb, rho: arb) -> arb:
 
         Phi(h) Phi(k) + 1/(2 pi) Int_0^asin(rho) exp(-(h^2 + k^2 - 2 h k sin t)/(2 cos(t)^2)) dt.
 
-    Source: Plackett (1954), A reduction formula for normal multivariate integrals; Drezner and
-    Wesolowsky (1990). At rho = 1 and -1 the line of the two variables.
+    That is for where Owen's series are long. Source: Plackett (1954), A reduction formula for
+    normal multivariate integrals; Drezner and Wesolowsky (1990). At rho = 1 and -1 the line of the
+    two variables.
     """
     below_h, below_k = normal_cdf(h), normal_cdf(k)
     if rho.is_exact() and abs(rho) == 1:
@@ -232,6 +237,9 @@ def bivariate_cdf(h: arb, k: arb, rho: arb) -> arb:
         return (below_h + below_k - 1).max(arb(0))
     if not abs(rho) < 1:
         raise NoEnclosure(f"a correlation of {rho.str(8)} is not known to be between -1 and 1")
+    short = _by_owen(h, k, rho, _scale(below_h, below_k))
+    if short is not None and short.rel_accuracy_bits() > ctx.prec - CANCELLED:
+        return short
     squares, product = acb(h * h + k * k), acb(h * k)
 
     def density(t: acb, _: bool) -> acb:
@@ -245,6 +253,20 @@ def bivariate_cdf(h: arb, k: arb, rho: arb) -> arb:
     value = acb.integral(density, 0, end, abs_tol=_scale(below_h, below_k))
     rest = density(acb(edge), False).real * slack if slack != 0 else arb(0)
     return below_h * below_k + (value.real + rest * arb(0, 1)) / (2 * arb.pi())
+
+
+def _by_owen(h: arb, k: arb, rho: arb, tolerance: arb) -> arb | None:
+    """The same by Owen's (1956) equation (2.1), where h, k are not 0 and his series short."""
+    product = h * k
+    if product.contains(0) or not h.min(k) > FAR_BELOW:
+        return None
+    root = (1 - rho * rho).sqrt()
+    first = owen_t(h, (k - rho * h) / (h * root), tolerance)
+    second = owen_t(k, (h - rho * k) / (k * root), tolerance)
+    if first is None or second is None:
+        return None
+    both = (normal_cdf(h) + normal_cdf(k)) / 2 - first - second
+    return both if product > 0 else both - arb(0.5)
 
 
 def _scale(below_h: arb, below_k: arb) -> arb:

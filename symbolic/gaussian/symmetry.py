@@ -9,6 +9,7 @@ from sympy import (
     Add,
     Dummy,
     Expr,
+    Integer,
     Max,
     Min,
     Mul,
@@ -26,7 +27,7 @@ from sympy import (
 )
 
 from varlaw.symbolic.activation import Activation
-from varlaw.symbolic.gaussian.quotients import NoQuotient, Quotients
+from varlaw.symbolic.gaussian.quotients import NoQuotient, Quotients, parity
 from varlaw.symbolic.occurrences import depends
 from varlaw.symbolic.slopes import is_affine
 
@@ -45,6 +46,8 @@ def even_part(f: Expr, x: Symbol) -> Expr | None:
     """
     if _nodes(f) > MOST_NODES or not tame(f, x):
         return None
+    if parity(f, x) == -1:
+        return Integer(0)
     try:
         quotients = Quotients(f, x)
         half = (quotients.of(f) + quotients.of(f, mirrored=True)).lowest

@@ -1,5 +1,6 @@
 """Balls of numbers, and which digits of a ball are printed."""
 
+import random
 from fractions import Fraction
 from itertools import pairwise
 
@@ -39,8 +40,10 @@ from sympy import (
     tanh,
 )
 
+from varlaw.symbolic.gaussian import balls
 from varlaw.symbolic.gaussian.balls import NoEnclosure, ball, bivariate_cdf, raised
 from varlaw.symbolic.gaussian.decimals import digits_of, ends, shown
+from varlaw.symbolic.gaussian.owen import owen_t
 
 FUNCTIONS = [exp, log, erf, erfc, erfi, sin, cos, tan, sinh, cosh, tanh, asin, acos, atan, asinh]
 
@@ -198,6 +201,38 @@ def test_bivariate_distribution_function(h: float, k: float, rho: float) -> None
         low, high = (mpmath.mpf(end.numerator) / end.denominator for end in ends(value))
         assert low - mpmath.mpf("1e-22") <= expected <= high + mpmath.mpf("1e-22")
         assert high - low < 1e-20
+
+
+@pytest.mark.parametrize("bits", [80, 600])
+def test_owen_and_plackett_agree(bits: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    draw = random.Random(bits)
+    spots = [(draw.uniform(-2, 5), draw.uniform(-2, 5), draw.uniform(-1, 1)) for _ in range(20)]
+    spots += [(1, 1, 0.75), (-0.5, -0.5, -0.9375), (2, 2, 0.984375), (0.125, -2, 0.5)]
+    with ctx.workprec(bits):
+        series = [bivariate_cdf(*map(arb, spot)) for spot in spots]
+        monkeypatch.setattr(balls, "_by_owen", lambda *_: None)
+        integrals = [bivariate_cdf(*map(arb, spot)) for spot in spots]
+        for one, other in zip(series, integrals, strict=True):
+            assert one.overlaps(other)
+            assert one.rad() < arb(2) ** (24 - bits)
+            assert not (one * (1 + arb(2) ** (-bits // 2))).overlaps(other)
+
+
+@pytest.mark.parametrize(("h", "a"), [(1, 0.5), (-0.25, 1.25), (2.5, -0.75), (3, 1)])
+def test_owens_function(h: float, a: float) -> None:
+    with mpmath.workdps(30):
+        expected = mpmath.quad(
+            lambda u: mpmath.exp(-(mpmath.mpf(h) ** 2) * (1 + u * u) / 2) / (1 + u * u), [0, a]
+        )
+        with ctx.workprec(120):
+            found = owen_t(arb(h), arb(a), arb(2) ** -110)
+            assert found is not None
+            assert found.rad() < arb(2) ** -95
+        assert abs(mpmath.mpf(found.str(28, radius=False)) - expected / (2 * mpmath.pi)) < 1e-26
+
+
+def test_owens_series_is_not_for_far_tails() -> None:
+    assert owen_t(arb(30), arb(1), arb(2) ** -50) is None
 
 
 def test_bivariate_distribution_function_at_the_ends() -> None:
