@@ -12,9 +12,9 @@ from varlaw.checks.claims.findings import Findings, Link, Note, Spot
 from varlaw.checks.claims.guarded import warm_up
 from varlaw.checks.claims.language import read_statements
 from varlaw.checks.claims.literals import literal_of
+from varlaw.checks.claims.multiples import names_of
 from varlaw.checks.claims.scales import dropped
 from varlaw.checks.claims.separators import has_decimal_comma, with_decimal_commas
-from varlaw.checks.claims.symbolic import names_of
 from varlaw.checks.claims.verdict import Judgement
 from varlaw.checks.claims.workers import SECONDS, Task, judge
 from varlaw.checks.documents.clock import LATE, Clock

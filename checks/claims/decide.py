@@ -19,11 +19,12 @@ from varlaw.checks.claims.functions import NoValue
 from varlaw.checks.claims.implications import implied
 from varlaw.checks.claims.largest import bounded, equivalent, is_largest
 from varlaw.checks.claims.literals import literal_of
+from varlaw.checks.claims.multiples import names_of
 from varlaw.checks.claims.numbers import Scope
 from varlaw.checks.claims.questions import answered
 from varlaw.checks.claims.scales import other_unit
 from varlaw.checks.claims.separators import otherwise_right
-from varlaw.checks.claims.symbolic import compound, names_of
+from varlaw.checks.claims.symbolic import compound
 from varlaw.checks.claims.verdict import Judgement
 from varlaw.checks.statistics import Verdict
 from varlaw.symbolic.formulas.tree import Chain, Head, Node, plain

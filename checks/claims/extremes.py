@@ -12,8 +12,8 @@ from varlaw.checks.claims.identities import (
     not_negative,
     positive_by_custom,
 )
+from varlaw.checks.claims.multiples import names_of
 from varlaw.checks.claims.probability import different
-from varlaw.checks.claims.symbolic import names_of
 from varlaw.checks.statistics import Verdict
 from varlaw.symbolic.formulas.tree import Node
 

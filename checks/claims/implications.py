@@ -5,8 +5,8 @@ from varlaw.checks.claims.compare import Finding, number
 from varlaw.checks.claims.context import Context
 from varlaw.checks.claims.definitions import substituted
 from varlaw.checks.claims.functions import NoValue
+from varlaw.checks.claims.multiples import names_of
 from varlaw.checks.claims.numbers import Scope, settle
-from varlaw.checks.claims.symbolic import names_of
 from varlaw.checks.statistics import Verdict
 from varlaw.symbolic.formulas.tree import Chain, Head, Node, plain
 

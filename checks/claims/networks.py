@@ -19,8 +19,8 @@ from varlaw.checks.claims.distributions import NAMES
 from varlaw.checks.claims.functions import CONSTANTS, NoValue
 from varlaw.checks.claims.identities import equal
 from varlaw.checks.claims.literals import literal_of
+from varlaw.checks.claims.multiples import names_of
 from varlaw.checks.claims.probability import different
-from varlaw.checks.claims.symbolic import names_of
 from varlaw.checks.statistics import Verdict
 from varlaw.symbolic.blocks.activation import Activation
 from varlaw.symbolic.blocks.attention import Attention

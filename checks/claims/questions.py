@@ -10,8 +10,9 @@ from varlaw.checks.claims.context import Context
 from varlaw.checks.claims.customs import otherwise
 from varlaw.checks.claims.definitions import bare
 from varlaw.checks.claims.functions import NoValue
+from varlaw.checks.claims.multiples import names_of
 from varlaw.checks.claims.numbers import Scope
-from varlaw.checks.claims.symbolic import Asked, decided, names_of
+from varlaw.checks.claims.symbolic import Asked, decided
 from varlaw.checks.statistics import Verdict
 from varlaw.symbolic.formulas.tree import Head, Node
 

@@ -6,22 +6,19 @@ from fractions import Fraction
 from itertools import product
 from typing import Any
 
-from flint import arb, fmpz
-
 from varlaw.checks.claims import identities
 from varlaw.checks.claims.algebra import Algebra, symbol
 from varlaw.checks.claims.between import Between
 from varlaw.checks.claims.boundaries import failing
-from varlaw.checks.claims.compare import Finding, against_literal, number
+from varlaw.checks.claims.compare import Finding
 from varlaw.checks.claims.convexity import by_convexity
-from varlaw.checks.claims.definitions import free_names
-from varlaw.checks.claims.functions import CONSTANTS, NoValue
+from varlaw.checks.claims.functions import NoValue
 from varlaw.checks.claims.indexed_sums import by_indices
 from varlaw.checks.claims.induction import by_induction
-from varlaw.checks.claims.literals import Literal, literal_of
 from varlaw.checks.claims.matrices import commuting, may_be_matrix
+from varlaw.checks.claims.multiples import names_of, of_a_decimal
 from varlaw.checks.claims.numbers import Scope
-from varlaw.checks.claims.one_sided import constant, told_by
+from varlaw.checks.claims.one_sided import told_by
 from varlaw.checks.statistics import Verdict
 from varlaw.symbolic.formulas.tree import Head, Node, plain
 
@@ -32,11 +29,6 @@ ZERO = Node(Head.NUMBER, (), "0")
 MOST_CASES = 2  # names with three cases each
 LARGE = Fraction(20)  # so large may a whole number be meant, where nothing is said
 WANTED = {">=": (0, 1), ">": (1,), "<=": (0, -1), "<": (-1,)}
-
-
-def names_of(*sides: Node) -> set[str]:
-    """The names without a value of their own."""
-    return set().union(*map(free_names, sides)) - set(CONSTANTS)
 
 
 @dataclass(frozen=True)
@@ -60,7 +52,7 @@ def decided(left: Node, sign: str, right: Node, scope: Scope, asked: Asked) -> F
     names, signs, insist = names_of(left, right), asked.signs, asked.insist
     positive = {name: signs.get(name, identities.positive_by_custom(name)) for name in names}
     if sign in ("=", "~="):
-        multiple = _multiple(left, right, sign, positive, scope)
+        multiple = of_a_decimal(left, right, sign, positive, scope)
         if multiple is not None:
             return multiple
     if sign == "~=" or sign == "!=":
@@ -298,38 +290,3 @@ def _claims(left: Node, right: Node) -> bool:
 def compound(*sides: Node) -> bool:
     """Whether no side is a bare name or number."""
     return all(side.head not in ATOMS for side in sides)
-
-
-def _multiple(
-    left: Node, right: Node, sign: str, positive: Mapping[str, bool], scope: Scope
-) -> Finding | None:
-    r"""A link such as \sigma/\sqrt2 = 0.7071\dots\sigma: the quotient is a number, with digits."""
-    for one, other in ((left, right), (right, left)):
-        found = decimal_times(other)
-        if found is None:
-            continue
-        literal, rest = found
-        quotient = Node(Head.DIVIDE, (one, rest))
-        if not constant(quotient, positive, scope, positive):
-            return None
-        point = {name: arb(fmpz(k + 2)) for k, name in enumerate(sorted(positive))}
-        inner = Scope({**scope.values, **point}, scope.log_base)
-        return against_literal(number(quotient, inner), literal, sign)
-    return None
-
-
-def decimal_times(node: Node) -> tuple[Literal, Node] | None:
-    """The only decimal among the factors of a product over names, and the other factors."""
-    if node.head is not Head.MULTIPLY or not names_of(node):
-        return None
-    decimals = [part for part in node.parts if _is_decimal(part)]
-    if len(decimals) != 1:
-        return None
-    literal = literal_of(decimals[0])
-    others = tuple(part for part in node.parts if part is not decimals[0])
-    rest = others[0] if len(others) == 1 else Node(Head.MULTIPLY, others)
-    return None if literal is None else (literal, rest)
-
-
-def _is_decimal(node: Node) -> bool:
-    return node.head is Head.DIGITS or (node.head is Head.NUMBER and "." in node.text)
