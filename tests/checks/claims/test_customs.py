@@ -31,6 +31,13 @@ ROWS: list[tuple[str, list[str]]] = [
     (r"$768^2 + 768 = 590,592$, $12 \times 590,592 = 7,087,103$", [V, R]),
     (r"$\hat{p}(1 - \hat{p}) = \hat{p} - \hat{p}^2$", [V]),
     (r"$1 - 0.25 = 0.75 \quad (75\%)$", [V]),
+    (r"$5/12 \approx \mathbf{0.417}$, $\boldsymbol{2 + 2 = 5}$", [V, R]),
+    # sums of terms that hold the last index, or none
+    (r"$\sum_{i=1}^6 \frac{1}{6}\log_2 6 = \log_2 6$", [V]),
+    (r"$\sum_{i=1}^n \frac{i}{n}\cdot\frac1n = \frac{n+1}{2n}$", [V]),
+    (r"$\sum_{i=1}^n \frac{i}{n}\cdot\frac1n = \frac{n-1}{2n}$", [R]),
+    (r"$\sum_{i=1}^{n-1} (n - i)^2 = \frac{n(n-1)(2n-1)}{6}$", [V]),
+    (r"$\sum_{i=3}^{n-2} (n - i) = \frac{(n-3)(n-4)}{2} + n - 3 + n - 4$", [R]),
     (r"$P(A \cap B) = 0.3 \cdot 0.4 = 0.13$", [R]),
 ]
 
