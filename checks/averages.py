@@ -194,12 +194,13 @@ def prove_delta_method(step: Step, arrays: Arrays) -> Finding:
         return Proof.REFUTED, f"{g} is not lognormal: the moments of 1/B may be infinite"
     if not any(a.kind is Kind.WIDE and a.subjects == (str(over),) for a in step.assumptions):
         return Proof.REFUTED, "the step does not say that it is a wide limit"
-    if step.before != over * (Expectation(log(mean)) - log(Expectation(g))):
+    front = step.before / (over * (Expectation(log(mean)) - log(Expectation(g))))
+    if front.has(Expectation, over):
         return Proof.REFUTED, f"the state is not {over} (E[log B] - log E[B])"
     e, x = Symbol("e", positive=True), Dummy("x", real=True)
     b, v = (Dummy(name, positive=True) for name in "bv")
     second = series(log(b + e * x), e, 0, 3).removeO().coeff(e, 2).coeff(x, 2) * v
     found = second.xreplace({b: Expectation(g), v: Expectation(g**2) - Expectation(g) ** 2})
-    if not is_zero(found - step.after):
-        return Proof.REFUTED, f"the second-order term is {found}"
+    if not is_zero(front * found - step.after):
+        return Proof.REFUTED, f"the second-order term is {front * found}"
     return Proof.PROVED, "second order of the series; the variance of a mean is Var/n"

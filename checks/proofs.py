@@ -25,7 +25,7 @@ from varlaw.checks import (
 from varlaw.checks.moment_proof import prove_moments
 from varlaw.checks.report import Proof, StepReport
 from varlaw.symbolic.arrays import RandomArray, arrays_in
-from varlaw.symbolic.derivation import Derivation, RuleError, Step, sign_of
+from varlaw.symbolic.derivation import Derivation, RuleError, Step, WrongLimit, sign_of
 
 Checker = Callable[[Step, Mapping[str, RandomArray]], tuple[Proof, str]]
 
@@ -148,7 +148,10 @@ def prove_law(build: Callable[[], Derivation]) -> tuple[tuple[StepReport, ...], 
         return prove(build()), ""
     except RuleError as error:
         so_far = error.so_far
-        return (prove(so_far) if so_far else ()), f"the derivation stops: {error}"
+        steps = prove(so_far) if so_far else ()
+        if isinstance(error, WrongLimit):
+            steps += (StepReport(error.rule, Proof.REFUTED, str(error)),)
+        return steps, f"the derivation stops: {error}"
 
 
 def _arrays(step: Step) -> dict[str, RandomArray]:

@@ -246,7 +246,9 @@ def attention_t5() -> Derivation:
 def attention_fused_xavier() -> Derivation:
     fused = 2 / (m + 3 * m)
     scale = attention_scaled.derivation.end
-    return with_weights(fused, fused, c).by("substitute", values={c: scale}, because="c, as found")
+    return with_weights(fused, fused, c).by(
+        "substitute", values={c: scale}, because="with c as in attention-scaled"
+    )
 
 
 @law(

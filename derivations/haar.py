@@ -24,7 +24,7 @@ f, R, s2 = positive("f R s2")
     title="The fourth moment of the length of n standard normal numbers is n (n + 2)",
     regime="exact",
     sources=("johnson1994",),
-    symbols=("z: independent standard normal numbers",),
+    symbols=("z: independent standard normal numbers", "n: how many they are"),
 )
 def gaussian_length_fourth() -> Derivation:
     z = random_array("z", mean=0, variance=1, gaussian=True)

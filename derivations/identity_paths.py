@@ -124,7 +124,7 @@ def layer_scale_gradient() -> Derivation:
     regime="exact, for Pre-Norm branches uncorrelated with the stream; without dropping p = 1",
     sources=("huang2016",),
     rests_on=("residual-drop-path",),
-    usual=("F independent of x", "x: zero mean", "F: zero mean"),
+    usual=("F independent of x", "x: zero mean"),
     symbols=(
         "b: the drop: 1/p with probability p, else 0",
         "p: the keep rate",

@@ -182,6 +182,8 @@ def orthogonal_forward() -> Derivation:
         "p: the larger of the fans m and n",
         "r: the probe, which stands for the gradient at the layer's output",
         "b: the gradient at the layer's input",
+        "g: the gain",
+        "q: the second moment of the probe",
     ),
     pitfalls=(
         (

@@ -109,7 +109,9 @@ def _entry(path: str, spot: Spot, title: str, message: str, colour: bool) -> str
     head = click.style(title, fg=COLOURS.get(title, "yellow"), bold=True) if colour else title
     line, mark = _underlined(spot)
     where = printable(place(path, spot))
-    return f"{where}: {head}: {printable(message)}\n    {line}\n    {mark}"
+    shown = f"\n    {line}\n    {mark}" if line.strip() else ""
+    told = f": {printable(message)}" if message else ""
+    return f"{where}: {head}{told}{shown}"
 
 
 def place(path: str, spot: Spot) -> str:
@@ -136,7 +138,7 @@ def explanations(path: str, found: "Sequence[Explanation]", colour: bool = False
     """What `varlaw explain` says: each stretch with its place, and the facts about it."""
     parts = []
     for one in found:
-        line = _entry(path, one.spot, one.title, one.text, colour).replace(": \n", "\n", 1)
+        line = _entry(path, one.spot, one.title, one.text, colour)
         parts.append("\n".join([line, *(f"  {title}: {told}" for title, told in one.facts)]))
     return "\n\n".join(parts)
 
@@ -206,7 +208,8 @@ def annotations(report: Report, strict: bool) -> str:
         lines += [_annotation("error", path, link) for path, link in report.links("undecided")]
     for path, findings in report.found.items():
         lines += [
-            _command("warning", path, note.spot, "problem", note) for note in findings.problems
+            _command("error" if strict else "warning", path, note.spot, "problem", note)
+            for note in findings.problems
         ]
     return "\n".join([*lines, last_line(report)])
 

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from varlaw.symbolic.gains.gain import Value, gain
+from varlaw.symbolic.gains.network import Residual
 from varlaw.symbolic.gains.shape import Shape
 from varlaw.symbolic.gains.shaped import shapes
 from varlaw.symbolic.language import read
@@ -30,12 +31,14 @@ class Answer:
     function: str
     variable: str
     target: str
-    depth: int
+    depth: int | Residual
     shapes: Sequence[Shape]
     seconds: float
 
 
-def answer(function: str, way: str, target: str | None, depth: int, digits: int) -> Answer:
+def answer(
+    function: str, way: str, target: str | None, depth: int | Residual, digits: int
+) -> Answer:
     """The answer for a name or an expression, or a usage error."""
     start = perf_counter()
     try:
@@ -56,6 +59,8 @@ def answer(function: str, way: str, target: str | None, depth: int, digits: int)
 def text(answer: Answer, digits: int) -> str:
     """The parameters of each shape, with the conditions that they meet."""
     layers = "one layer" if answer.depth == 1 else f"{answer.depth} layers"
+    if isinstance(answer.depth, Residual):
+        layers = f"{sum(answer.depth.groups)} residual blocks of {answer.depth.branch} layers"
     x = answer.variable
     lines = [
         f"{WAYS[answer.way]} of f({x}) = {answer.function} for {layers}",
@@ -81,7 +86,7 @@ def record(answer: Answer, digits: int) -> Mapping[str, Any]:
         "name": answer.name,
         "expression": answer.function,
         "target": answer.target,
-        "depth": answer.depth,
+        **_network(answer.depth),
         "shapes": [
             {
                 "conditions": list(shape.conditions),
@@ -93,6 +98,26 @@ def record(answer: Answer, digits: int) -> Mapping[str, Any]:
         ],
         "seconds": round(answer.seconds, 6),
     }
+
+
+def _network(depth: int | Residual) -> Mapping[str, Any]:
+    if isinstance(depth, int):
+        return {"depth": depth}
+    return {"blocks": depth.groups, "branch": depth.branch, "shortcut_squared": typed(depth.kept)}
+
+
+def residual(blocks: str, branch: int, shortcut: str) -> Residual:
+    """A residual network from its options, or a usage error."""
+    groups = blocks.split(",")
+    if not all(part.strip().isdigit() and 0 < int(part) <= 1000 for part in groups):
+        raise click.UsageError("--blocks is such as 3,4,23,3: residual blocks by group")
+    try:
+        weight = read(shortcut)
+    except ValueError as error:
+        raise click.UsageError(str(error)) from error
+    if not weight.is_Rational or not 0 < weight < 1:
+        raise click.UsageError("--shortcut is the weight of the shortcut, between 0 and 1")
+    return Residual(tuple(map(int, groups)), branch, weight**2)
 
 
 def _numbers(values: Mapping[str, Value], digits: int) -> Mapping[str, Any]:

@@ -22,10 +22,16 @@ Function = Callable[..., Any]
 class RuleError(ValueError):
     """A rule does not apply, or does not cover what it was applied to.
 
-    `so_far` is the derivation up to there, when a chain of rules was being followed.
+    `so_far` is the derivation up to there, when a chain of rules was being followed, and `rule` the
+    name of the rule that refused.
     """
 
     so_far: "Derivation | None" = None
+    rule: str = ""
+
+
+class WrongLimit(RuleError):
+    """The limit of an expression is known, and is not the one that a chain needs."""
 
 
 @dataclass(frozen=True)
@@ -229,7 +235,7 @@ class Derivation(Documented):
                 if following is result:
                     raise RuleError(f"rule {name!r} changes nothing in {result.end}")
             except RuleError as error:
-                error.so_far = error.so_far or result
+                error.so_far, error.rule = error.so_far or result, error.rule or name
                 raise
             result = following
         return result

@@ -20,6 +20,9 @@ def _(block: Attention, x: Batch, draw: Draw) -> Batch:
         logits[:, ~np.tri(len(x), dtype=bool)] = -np.inf
     weights = np.exp(logits - logits.max(-1, keepdims=True))
     weights /= weights.sum(-1, keepdims=True)
+    if block.dropout != 0:
+        p = number(block.dropout)
+        weights *= (draw.uniform(*weights.shape) >= p) / (1 - p)
     averages = (weights @ v).transpose(1, 0, 2).reshape(len(x), -1)
     inner, d = whole(block.heads * block.head_width), whole(block.width)
     return run(Linear(inner, d, var=block.out, bias=block.out_bias), averages, draw)

@@ -18,7 +18,7 @@ from varlaw.symbolic.blocks.block import Block
 from varlaw.symbolic.blocks.convolution import Conv
 from varlaw.symbolic.blocks.linear import Linear
 from varlaw.symbolic.blocks.repeat import Repeat
-from varlaw.symbolic.blocks.state import Approximation, Gradient, Regime, State
+from varlaw.symbolic.blocks.state import Approximation, BlockError, Gradient, Regime, State
 
 TOLERANCE = 0.05
 ERROR_RATE = 1e-6
@@ -29,6 +29,7 @@ UNSIZED = {  # approximations whose error has no bound here, and what it comes f
     Approximation.TOKENS: "their number",
     Approximation.SAMPLES: "their number",
     Approximation.POSITIONS: "their differences",
+    Approximation.GATES: "their differences from token to token",
 }
 WIDE = Approximation.WIDE, "the width"
 SCALES = {"product": "forward", "gradient_product": "backward"}  # whose share the margin is
@@ -101,13 +102,20 @@ class _Quantity:
             or place(self.interval, low, high) is Verdict.REFUTED
         )
 
-    def judged(self) -> Judged:
+    def judged(self, followed: float | None = None) -> Judged:
         sequence, mean = self.sequence, self.sequence.estimate
         variance = max(self.squares / sequence.count - mean**2, 0.0)
         error = math.sqrt(variance / max(sequence.count - 1, 1))
         ends = self.interval.low, self.interval.high
         why = "" if self.verdict is not Verdict.UNDECIDED else self._why(variance)
+        if why and followed is not None and not self.regime.isdisjoint(UNSIZED):
+            why += f"; token by token {followed:.6g} is claimed: {self._of(followed)}"
         return Judged(self.claimed, mean, error, *ends, sequence.count, self.verdict, why)
+
+    def _of(self, value: float) -> Verdict:
+        """The verdict on another value, within the same relative error."""
+        margin = self.margin * abs(value / self.claimed) if self.claimed else self.margin
+        return place(self.interval, value - margin, value + margin)
 
     def _why(self, variance: float) -> str:
         """Why there is no verdict."""
@@ -165,7 +173,19 @@ def verdicts(
                 quantity.look()
         if all(quantity.settled for quantity in found.values()):
             break
-    return {name: quantity.judged() for name, quantity in found.items()}
+    undecided = any(quantity.verdict is Verdict.UNDECIDED for quantity in found.values())
+    followed = _by_token(simulation) if undecided and probe.product == 0 else {}
+    return {name: quantity.judged(followed.get(name)) for name, quantity in found.items()}
+
+
+def _by_token(simulation: Simulation) -> dict[str, float]:
+    """What is claimed where attention's tokens are followed one by one; nothing if they are not."""
+    from varlaw.symbolic.blocks.layerwise import followed
+
+    try:
+        return followed(simulation.block, simulation.state)
+    except BlockError:
+        return {}
 
 
 def _looks(most: int) -> Iterator[int]:

@@ -147,7 +147,9 @@ class Reader:
     def findings(self) -> Findings:
         """What was found, without the links."""
         return Findings(
-            problems=tuple(self.problems),
+            problems=tuple(
+                sorted(self.problems, key=lambda note: (note.spot.line, note.spot.column))
+            ),
             unread=tuple(self.unread),
             spans=len(self.document.spans),
             ignored=self.excused,
@@ -262,7 +264,8 @@ def declared(configuration: Configuration) -> Context:
     found = read_statements(text, Context(log_base=LOG_BASES[configuration.log_base]))
     for mistake in found.mistakes:
         line = text.count("\n", 0, mistake.start) + 1
-        raise ValueError(f"context, line {line}: {mistake.message}")
+        said = text.split("\n")[line - 1].strip()
+        raise ValueError(f"context, line {line}: {mistake.message}: {said!r}")
     if found.claims:
         raise ValueError("context: it holds a claim, and not only declarations")
     return found.context

@@ -72,7 +72,7 @@ def closed(node: Node, outer: Algebra) -> Any:
         f, low, high = inner.expression(body), _end(first, inner), _end(last, inner)
     except NoValue:
         return None
-    if inner.hidden:
+    if inner.hidden or low == oo or high == -oo:
         return None
     if low.is_finite and high.is_finite:
         if f.is_polynomial(x):

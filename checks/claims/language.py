@@ -89,7 +89,8 @@ def read_statements(text: str, context: Context = EMPTY) -> Statements:
             mistakes.append(Mistake(error.reason, at + error.start, at + error.end))
             continue
         if not reading.chains:
-            mistakes.append(Mistake("it claims nothing", start, start + len(line)))
+            told = "it claims nothing, and declares nothing"
+            mistakes.append(Mistake(told, start, start + len(line)))
         whole = _with_variable(local, reading.chains)
         if declared.problems and not limits and any(map(_law, reading.chains)):
             why = declared.problems[-1][1]

@@ -19,6 +19,7 @@ from varlaw.symbolic.arrays import Entry
 from varlaw.symbolic.assumptions import Kind
 from varlaw.symbolic.blocks.state import BlockError
 from varlaw.symbolic.formulas.tree import Node
+from varlaw.symbolic.terms import Covariance, Expectation, Variance
 
 if TYPE_CHECKING:
     from varlaw.symbolic.language import Text
@@ -115,7 +116,8 @@ def _laws(asked: tuple[Quantity | OfNetwork, Settings]) -> list[str] | str:
     from varlaw.checks.compiled.trials import prepare
 
     if is_named(quantity.laws):
-        return [AS_DECLARED]
+        random = quantity.start.has(Expectation, Variance, Covariance)
+        return [AS_DECLARED] if random else "there is no expectation of anything random in it"
     gaussian = all(e.array.has(Kind.GAUSSIAN) for e in quantity.start.atoms(Entry))
     found: list[str] = []
     why = ""

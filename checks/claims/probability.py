@@ -7,7 +7,7 @@ from random import Random
 from typing import Any
 
 from flint import arb
-from sympy import Expr, Rational
+from sympy import Expr, Pow, Rational
 
 from varlaw.checks.claims.any_law import proof
 from varlaw.checks.claims.compare import Finding, Number, against_literal, between
@@ -207,7 +207,7 @@ def _symbolic(a: Expr, sign: str, b: Expr, positive: Sequence[Expr]) -> Finding:
     value = typed(a)
     if sign == "=":
         if equal(a, b):
-            return Finding(Verdict.VERIFIED, value, "", RULE)
+            return Finding(Verdict.VERIFIED, value, _where(a, b), RULE)
         at = different(a, b, positive)
         if at:
             return Finding(Verdict.REFUTED, value, f"differs at {at}", RULE)
@@ -219,6 +219,13 @@ def _symbolic(a: Expr, sign: str, b: Expr, positive: Sequence[Expr]) -> Finding:
             return Finding(Verdict.VERIFIED, value, why, RULE)
         return Finding(Verdict.UNDECIDED, value, "no certificate was found", RULE)
     return Finding(Verdict.UNDECIDED, value, f"{sign} between formulas", RULE)
+
+
+def _where(*sides: Expr) -> str:
+    """What is said of divisors that may be zero; they are in powers that are negative."""
+    powers = [power for side in sides for power in side.atoms(Pow) if power.exp.is_negative]
+    certain = all(power.base.is_nonzero for power in powers)
+    return "" if certain else "where nothing is divided by zero"
 
 
 def different(a: Expr, b: Expr, positive: Sequence[Expr] = ()) -> str:

@@ -14,6 +14,9 @@ from varlaw.checks.claims.symbolic import Asked, decided, names_of
 from varlaw.checks.statistics import Verdict
 from varlaw.symbolic.formulas.tree import Head, Node
 
+TURNS = ("sin", "cos", "tan", "cot")
+ARCS = ("arcsin", "arccos", "arctan")
+PI, HALF_TURN = Node(Head.NAME, (), "pi"), Node(Head.NUMBER, (), "180")
 OTHER_BASES = (10, 2)  # of logarithms that are written without one
 
 
@@ -44,6 +47,13 @@ class Question:
             for node in side.walk()
         )
 
+    @property
+    def angles(self) -> bool:
+        """Whether there are angles, and no names."""
+        sides = (self.left, self.right)
+        called = {node.text for side in sides for node in side.walk() if node.head is Head.CALL}
+        return bool(called & {*TURNS, *ARCS}) and not names_of(*sides)
+
     def answer(self) -> Finding | None:
         scope = Scope(log_base=self.log_base)
         try:
@@ -72,6 +82,11 @@ def answered(left: Node, sign: str, right: Node, context: Context, insist: bool)
 def _remembered(asked: Question) -> Finding | None:
     """The verdict; documents say many links twice."""
     found = asked.answer()
+    if found is not None and found.verdict is Verdict.REFUTED and asked.angles:
+        other = replace(asked, left=_degrees(asked.left), right=_degrees(asked.right)).answer()
+        if other is not None and other.verdict is Verdict.VERIFIED:
+            told = "angles are in radians here; in degrees it would be right"
+            return Finding(Verdict.UNDECIDED, found.value, told)
     if found is None or not asked.natural:
         return found
     if found.verdict is Verdict.REFUTED:
@@ -86,3 +101,15 @@ def _remembered(asked: Question) -> Finding | None:
             told = f"log is natural here; to base {base} it would be {word}"
             return Finding(Verdict.UNDECIDED, found.value, told)
     return found
+
+
+def _degrees(node: Node) -> Node:
+    """The same with angles in degrees."""
+    parts = tuple(map(_degrees, node.parts))
+    if node.head is Head.CALL and node.text in TURNS:
+        turned = Node(Head.MULTIPLY, (parts[0], PI))
+        return replace(node, parts=(Node(Head.DIVIDE, (turned, HALF_TURN)),))
+    if node.head is Head.CALL and node.text in ARCS:
+        angle = replace(node, parts=parts)
+        return Node(Head.DIVIDE, (Node(Head.MULTIPLY, (angle, HALF_TURN)), PI))
+    return replace(node, parts=parts)

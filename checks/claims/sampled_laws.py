@@ -105,7 +105,8 @@ def measured(
     symbols = start.free_symbols | claimed.free_symbols
     for law in laws.values():
         symbols |= {s for value in law.given.values() for s in value.free_symbols}
-    known = {s: values.get(s.name, _usual(s)) for s in symbols}
+    sizes = {s for law in laws.values() if "n" in law.given for s in law["n"].free_symbols}
+    known = {s: values.get(s.name, _usual(s, s in sizes)) for s in symbols}
     named = {
         name: Affine(Named(law.kind, given=_numbers(law, known)), Integer(0), Integer(1))
         for name, law in laws.items()
@@ -146,8 +147,8 @@ def _in_means(start: Expr) -> Expr:
     )
 
 
-def _usual(symbol: Symbol) -> Expr:
-    return Integer(5) if symbol.is_integer else OTHERS
+def _usual(symbol: Symbol, whole: bool) -> Expr:
+    return Integer(5) if whole or symbol.is_integer else OTHERS
 
 
 def _numbers(law: Distribution, known: Mapping[Symbol, Expr]) -> dict[str, float]:

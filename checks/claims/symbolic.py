@@ -16,6 +16,7 @@ from varlaw.checks.claims.compare import Finding, against_literal, number
 from varlaw.checks.claims.convexity import by_convexity
 from varlaw.checks.claims.definitions import free_names
 from varlaw.checks.claims.functions import CONSTANTS, NoValue
+from varlaw.checks.claims.indexed_sums import by_indices
 from varlaw.checks.claims.induction import by_induction
 from varlaw.checks.claims.literals import Literal, literal_of
 from varlaw.checks.claims.matrices import commuting, may_be_matrix
@@ -29,6 +30,7 @@ COMPUTED = (Head.SUM, Head.PRODUCT, Head.INTEGRAL)  # nobody sets conditions wit
 PIECES = ("relu", "max", "min", "sign")  # functions with pieces
 ZERO = Node(Head.NUMBER, (), "0")
 MOST_CASES = 2  # names with three cases each
+LARGE = Fraction(20)  # so large may a whole number be meant, where nothing is said
 WANTED = {">=": (0, 1), ">": (1,), "<=": (0, -1), "<": (-1,)}
 
 
@@ -63,6 +65,8 @@ def decided(left: Node, sign: str, right: Node, scope: Scope, asked: Asked) -> F
             return multiple
     if sign == "~=" or sign == "!=":
         return None
+    if sign == "=" and (found := by_indices(left, right)) is not None:
+        return found
     endless = any(_endless(node) for side in (left, right) for node in side.walk())
     near = names - set(asked.ranges) if endless and not asked.sure else ()
     seen = identities.sampled(left, right, positive, scope, asked.whole, near, asked.ranges)
@@ -232,6 +236,12 @@ def _failed(
         inner = identities.sampled(left, right, signs, scope, all_whole, small, asked.ranges)
         if inner.clear and inner.signs <= {0, *wanted}:
             return Finding(Verdict.UNDECIDED, "", f"fails at {at}, but not {told}")
+    if sign != "=" and not asked.sure and counts:
+        large = {**asked.ranges, **dict.fromkeys(counts, Between(LARGE))}
+        inner = identities.sampled(left, right, positive, scope, counts, (), large)
+        if inner.clear and inner.signs <= set(wanted):
+            told = f"fails at {at}, but not for large {', '.join(sorted(counts))}"
+            return Finding(Verdict.UNDECIDED, "", told)
     a, b = names_of(left), names_of(right)
     one_sided = len(seen.signs - {0}) == 1 and 0 not in seen.signs
     computed = any(node.head in COMPUTED for side in (left, right) for node in side.walk())

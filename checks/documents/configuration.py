@@ -67,7 +67,7 @@ def _table(path: Path, names: tuple[str, ...]) -> dict[str, Any] | None:
     """The named table of a file, None if it is not there."""
     found: Any
     try:
-        found = tomllib.loads(_text(path))
+        found = tomllib.loads(read_text(path))
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise ValueError(f"{path}: no TOML: {error}") from None
     for name in names:
@@ -81,7 +81,11 @@ def _table(path: Path, names: tuple[str, ...]) -> dict[str, Any] | None:
     return found
 
 
-def _text(path: Path) -> str:
+def read_text(path: Path) -> str:
+    """What a file of settings or declarations says; of an endless one not more than 1 MB is read.
+
+    Raise ValueError with one line.
+    """
     try:
         with path.open("rb") as file:
             data = file.read(MOST_BYTES + 1)
@@ -116,7 +120,7 @@ def _inside(path: Path, name: str) -> str:
         raise ValueError(f"{path}: context-file {name!r} is not below the configuration's folder")
     if not file.is_file():
         raise ValueError(f"{path}: context-file {name!r}: no such file")
-    return _text(file)
+    return read_text(file)
 
 
 def _texts(value: Any) -> tuple[str, ...]:

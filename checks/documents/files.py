@@ -5,6 +5,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from fnmatch import fnmatch
 from pathlib import Path
+from stat import S_ISREG
 
 from varlaw.checks.documents.reading import MOST_BYTES, SUFFIXES
 
@@ -31,6 +32,8 @@ def find_files(
             found.add(path)
         elif path.is_file():
             raise ValueError(f"{path}: no document: known are {', '.join(SUFFIXES)}")
+        elif path.exists():
+            raise ValueError(f"{path}: not a regular file")
         else:
             raise ValueError(f"{path}: no such file or folder")
     return sorted(found)
@@ -74,7 +77,14 @@ def read_bytes(path: Path) -> bytes:
     try:
         if path == STANDARD_INPUT:
             return sys.stdin.buffer.read(MOST_BYTES + 1)
-        with path.open("rb") as file:
+        with open(path, "rb", opener=_at_once) as file:
+            if not S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise ValueError(f"{path}: not a regular file")
             return file.read(MOST_BYTES + 1)
     except OSError as error:
         raise ValueError(f"{path}: {error.strerror or error}") from None
+
+
+def _at_once(path: str, flags: int) -> int:
+    """Open without waiting for the writer of a pipe that took the file's place."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))

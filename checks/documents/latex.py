@@ -10,7 +10,7 @@ from varlaw.checks.documents.stretch import Stretch
 _SYNTAX = Syntax(latex=True, code="none", comments=False)
 _CUT = re.compile(
     r"\\begin\{(verbatim\*?|[BL]?Verbatim\*?|lstlisting|minted|comment|alltt|filecontents\*?)\}"
-    r"|\\(?:verb\*?|lstinline(?:\[[^\]\n]*\])?)(?![A-Za-z])([^\s\w])"
+    r"|\\(?:verb\*?|lstinline(?:\[[^\]\n]*\])?|url|nolinkurl|href)(?![A-Za-z])([^\s\w])"
     r"|(\\iffalse)(?![A-Za-z])|\\end\{(document)\}|\\.|%([^\r\n]*)",
     re.DOTALL,
 )

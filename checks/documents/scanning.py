@@ -25,7 +25,8 @@ ENVIRONMENTS = (
 BEGIN = rf"\\begin\{{((?:{'|'.join(ENVIRONMENTS)})\*?)\}}"
 MATHEMATICA = r"\\\[[A-Z][A-Za-z]+\]"  # its names of letters, \[Lambda], open no display
 BLANK = r"[\r\n][ \t]*[\r\n]"
-_ADDRESS = r"\]\([^\s()]*(?:\([^\s()]*\)[^\s()]*)*\)|https?://[^\s<>()\"']*"  # [text](address)
+_TITLE = r"""(?:[ \t]+(?:"[^"\n]{0,500}"|'[^'\n]{0,500}'))?"""
+_ADDRESS = rf"\]\([^\s()]*(?:\([^\s()]*\)[^\s()]*)*{_TITLE}\)|https?://[^\s<>()\"']*"
 _ATTRIBUTE = r"""\s+[A-Za-z_:@][\w:.-]*+(?:\s*=\s*(?:"[^"]{0,500}"|'[^']{0,500}'|[^\s"'<>=`]+))?"""
 _TAG = rf"</?(?P<element>[A-Za-z][A-Za-z0-9-]*+)(?:{_ATTRIBUTE})*+\s*/?>"
 _SKIPPED = r"\{/\*|^\+\+\+"  # comments of MDX, breaks between blocks of MyST

@@ -1,7 +1,7 @@
 """Measuring a trial: draw, look, judge, until there is a verdict or the budget is spent."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -167,7 +167,7 @@ def _measure_mean(task: Task, trial: Trial, journal: Journal | None) -> Measurem
 def _measure_limit(task: Task, trial: LimitTrial, journal: Journal | None) -> Measurement:
     claimed, alpha, made = float(trial.claimed), task.alpha / len(trial.sizes), []
     for size, part, margin in zip(trial.sizes, trial.trials, trial.margins, strict=True):
-        aim = margin * abs(claimed) * min(1.0, task.tolerance / 0.01)
+        aim = margin * (abs(claimed) or part.scale) * min(1.0, task.tolerance / 0.01)
         planned = part.method.planned_size(part.spread, 0.0, task.tolerance, alpha, absolute=aim)
         if why := _over_budget(planned, part, task):
             return undecided(task, trial, f"at size {size}: {why}")
@@ -188,6 +188,8 @@ def _measure_limit(task: Task, trial: LimitTrial, journal: Journal | None) -> Me
             for order in trial.wrong_orders
         )
         verdict, why = _limit_verdict(fit, extrapolated, claimed, task.tolerance)
+        if recedes(intervals, claimed):
+            verdict, why = Verdict.REFUTED, ""
         found = replace(
             _measured(task, trial, extrapolated[-1], fit.limit, verdict, neighbours + orders, why),
             fit=_fitted(trial, fit, estimates, intervals),
@@ -247,11 +249,19 @@ def _limit_verdict(
     The extrapolations from smaller and from larger sizes differ by more than what the latter
     neglects: a claim no further off than that is not refuted.
     """
-    verdict = fit.judge(claimed, tolerance)
+    verdict = fit.judge(claimed, tolerance, absolute=tolerance)
     away = max(fit.limit.low - claimed, claimed - fit.limit.high)
     if verdict is Verdict.REFUTED and away < abs(extrapolated[-1] - extrapolated[-2]):
         return Verdict.UNDECIDED, NEXT_ORDER
     return verdict, WIDE if fit.identified else "order not identified"
+
+
+def recedes(intervals: Sequence[Interval], claimed: float) -> bool:
+    """Whether values go away from their limit, surely, from each size to the next."""
+    ends = [(i.low - claimed, i.high - claimed) for i in intervals]
+    least = [max(low, -high, 0.0) for low, high in ends]
+    most = [max(-low, high) for low, high in ends]
+    return all(far > near for far, near in zip(least[1:], most, strict=False))
 
 
 def _over_budget(size: int, trial: Trial, task: Task) -> str:

@@ -223,9 +223,14 @@ def attention_correlated(case: Case) -> Trial:
     return Trial(draw, 4 * width, case.claim(), square - mean**2, wrong)
 
 
-@experiment(law="attention-correlated-growth", quantity="E[(q.k)^2]/d^2", weights=NORMAL, rho=HALF)
+@experiment(
+    law="attention-correlated-growth",
+    quantity="E[(q.k)^2]/d over the claim squared",
+    weights=NORMAL,
+    rho=HALF,
+)
 def attention_correlated_growth(case: Case) -> LimitTrial:
-    """Its limit is the square of the claim over d.
+    """Its limit is 1.
 
     For z = q.k/d, 2 rho (z - rho) is taken off z^2: of mean 0, as the sampler has it.
     """
@@ -235,17 +240,18 @@ def attention_correlated_growth(case: Case) -> LimitTrial:
         second, third, fourth = (
             logit_moment(case, width, order) / Fraction(width**order) for order in (2, 3, 4)
         )
+        unit = float(width / case.claim(d=width) ** 2)
 
         def draw(rng: Generator, replicates: int) -> Draws:
             z = correlated(case, width, rng, (replicates,)) / width
-            return np.asarray(z**2 - 2 * float(rho) * (z - float(rho)))
+            return np.asarray(unit * (z**2 - 2 * float(rho) * (z - float(rho))))
 
         square = fourth - 4 * rho * third + 4 * rho**2 * second
-        return Trial(draw, 2 * width, second, square - (second - 2 * rho**2) ** 2, {})
+        spread = float(square - (second - 2 * rho**2) ** 2)
+        return Trial(draw, 2 * width, 1, unit**2 * spread, {})
 
-    claimed = case.claim(d=1) ** 2
-    wrong: dict[str, Number] = {"1 + rho^2": 1 + rho**2, "rho": rho, "2 rho^2": 2 * rho**2}
-    return LimitTrial(sizes, tuple(map(at, sizes)), claimed, wrong, (0.01, 0.007, 0.004))
+    wrong: dict[str, Number] = {"1 + rho^2": 1 + 1 / rho**2, "rho": 1 / rho, "2 rho^2": 2}
+    return LimitTrial(sizes, tuple(map(at, sizes)), 1, wrong, (0.01, 0.007, 0.004))
 
 
 @experiment(law="attention-mup-scale", quantity="E[(c q.k/b)^2]", weights=ANY, b=9)

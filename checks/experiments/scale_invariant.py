@@ -165,7 +165,7 @@ def scale_invariant_decay(case: Case) -> Trial:
 
 @experiment(
     law="scale-invariant-equilibrium",
-    quantity="|w|^4 lambda/(eta G) as eta lambda -> 0",
+    quantity="|w|^4 over the claim as eta lambda -> 0",
     weights=("normal", "uniform"),
     eta=Fraction(1, 2),
     G=Fraction(3),
@@ -173,20 +173,18 @@ def scale_invariant_decay(case: Case) -> Trial:
 def scale_invariant_equilibrium(case: Case) -> LimitTrial:
     """At eta lambda = 1/n; the error of the law is of order 1/n."""
     sizes = (4, 8, 16)
-    eta, size = case["eta"], case["G"]
 
     def trial(n: int) -> Trial:
         decay = Fraction(1, n) / Fraction(case.values["eta"])
         at = Case(case.law, case.weights, {**case.values, "lambda": decay})
         made = decayed(at, 6 * n)
-        scale = float(decay / Fraction(case.values["eta"]) / Fraction(case.values["G"]))
+        scale = float(1 / at.claim())
 
         def draw(rng: Generator, replicates: int) -> Draws:
             return scale * made.draw(rng, replicates)
 
-        return Trial(draw, made.numbers, claimed, 0, {})
+        return Trial(draw, made.numbers, 1, 0, {})
 
-    claimed = case.claim(None, **{"lambda": 1}) / (eta * size)
-    wrong: dict[str, Number] = {"1": 1, "1/4": Fraction(1, 4), "1/sqrt(2)": 1 / sqrt(2)}
+    wrong: dict[str, Number] = {"eta G/lambda": 2, "its half": Fraction(1, 2), "its root": sqrt(2)}
     margins = (0.001, 0.001, 0.001)
-    return LimitTrial(sizes, tuple(map(trial, sizes)), claimed, wrong, margins)
+    return LimitTrial(sizes, tuple(map(trial, sizes)), 1, wrong, margins)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 
 FORMS = ("text", "latex", "markdown", "json")
+MOST_CHARACTERS = 1_000_000  # of standard input
 
 
 @click.command("claim", cls=Mathematics)
@@ -63,7 +64,9 @@ def claim(
     from varlaw.documents import form_of
 
     if text == "-":
-        text = sys.stdin.read()
+        text = sys.stdin.read(MOST_CHARACTERS + 1)
+        if len(text) > MOST_CHARACTERS:
+            raise click.UsageError(f"-: more than {MOST_CHARACTERS} characters")
     shared = _declared(context)
     text = separated(text)
     statements = read_statements(text, shared)
@@ -85,12 +88,10 @@ def claim(
 
 def _declared(context: str | None) -> Any:
     from varlaw.checks.claims.checking import declared
-    from varlaw.checks.documents.configuration import Configuration
+    from varlaw.checks.documents.configuration import Configuration, read_text
 
     try:
-        return declared(Configuration(context=Path(context).read_text("utf-8") if context else ""))
-    except UnicodeDecodeError:
-        raise click.UsageError(f"{context}: no UTF-8 text") from None
+        return declared(Configuration(context=read_text(Path(context)) if context else ""))
     except ValueError as error:
         raise click.UsageError(str(error)) from None
 

@@ -29,6 +29,11 @@ from varlaw.console import formats, say, say_json, width
 )
 @click.option("--target", metavar="T", help="What --shape wants of the network.")
 @click.option("--depth", type=click.IntRange(1, 10_000), help="Its layers, for --shape.")
+@click.option("--blocks", metavar="N,..", help="Instead of layers residual blocks, by group.")
+@click.option("--branch", type=click.IntRange(1, 100), help="Layers in each of the blocks.")
+@click.option(
+    "--shortcut", metavar="W", help="Weight of their shortcuts; branches have sqrt(1 - W^2)."
+)
 @formats("text", "latex", "json")
 def activation_gain(
     name: str | None,
@@ -38,6 +43,9 @@ def activation_gain(
     way: str | None,
     target: str | None,
     depth: int | None,
+    blocks: str | None,
+    branch: int | None,
+    shortcut: str | None,
     **options: Any,
 ) -> None:
     """The gains of an activation: factors of its output that keep a moment, forward or backward.
@@ -52,9 +60,19 @@ def activation_gain(
             raise click.UsageError(
                 "--shape goes with neither --all, --mean, --variance nor --format latex"
             )
-        _shape(str(name or expression), way, target, depth or 1, form, options["digits"] or 15)
+        network = (blocks, branch, shortcut)
+        if any(network) and (depth or not all(network)):
+            raise click.UsageError("give --depth, or all of --blocks, --branch and --shortcut")
+        _shape(
+            str(name or expression),
+            way,
+            target,
+            network if all(network) else depth or 1,
+            form,
+            options["digits"] or 15,
+        )
         return
-    if target is not None or depth is not None:
+    if any(option is not None for option in (target, depth, blocks, branch, shortcut)):
         raise click.UsageError("--target and --depth belong to --shape")
     from varlaw import gains
 
@@ -73,10 +91,13 @@ def activation_gain(
         say(gains.text(answers[0], digits, width()))
 
 
-def _shape(function: str, way: str, target: str | None, depth: int, form: str, digits: int) -> None:
+def _shape(
+    function: str, way: str, target: str | None, network: Any, form: str, digits: int
+) -> None:
     from varlaw import shapes
 
-    found = shapes.answer(function, way, target, depth, digits)
+    whole = network if isinstance(network, int) else shapes.residual(*network)
+    found = shapes.answer(function, way, target, whole, digits)
     if form == "json":
         say_json(shapes.record(found, digits))
     else:

@@ -18,15 +18,13 @@ def settings_for(path: str, context: str | None) -> Iterator["Configuration"]:
 
     Within it, what is wrong with settings or documents (ValueError) is a usage error.
     """
-    from varlaw.checks.documents.configuration import find_configuration
+    from varlaw.checks.documents.configuration import find_configuration, read_text
 
     try:
         settings = find_configuration(Path(path if path != "-" else "."))
         if context is not None:
-            more = Path(context).read_text("utf-8")
+            more = read_text(Path(context))
             settings = replace(settings, context=f"{settings.context}\n{more}".strip())
         yield settings
-    except UnicodeDecodeError:
-        raise click.UsageError(f"{context}: no UTF-8 text") from None
     except ValueError as error:
         raise click.UsageError(str(error)) from None

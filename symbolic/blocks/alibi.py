@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from varlaw.symbolic.blocks.token_alibi import Near
 
 
-@less("position", "rotary", "relative", "buckets", "furthest", causal=1)
+@less("position", "rotary", "relative", "buckets", "furthest", "dropout", causal=1)
 @dataclass(frozen=True, init=False)
 class Alibi(Attention):
     """Causal attention whose logits have the bias -m_h (t - s), m_h = 2^(-8h/H) for head h of H.

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from sympy import Expr, Integer, exp, sqrt
 
 from varlaw.symbolic.blocks.block import Block, flag, quantity, size
-from varlaw.symbolic.blocks.linear import check_width
+from varlaw.symbolic.blocks.linear import Dropout, check_width
 from varlaw.symbolic.blocks.overlaps import Logits, Means, Overlap, at_position, causal, of_all
 from varlaw.symbolic.blocks.state import (
     ONE,
@@ -35,7 +35,8 @@ class Attention(Block):
     1/sqrt(head_width) unless given (Vaswani et al. 2017, section 3.2.1); `qk_norm` normalises
     queries and keys (Henry et al. 2020). `causal`: token t sees the tokens up to t, and moments are
     means over the positions, or those at `position` and of it and an earlier one. `rotary`, a base,
-    and biases by distance of variance `relative` are those of `Positions`.
+    and biases by distance of variance `relative` are those of `Positions`. `dropout` is that of
+    the weights p, which are 0 with this probability, and divided by the rest of it else.
 
     Query or key weights of 0 make p uniform, and all maps are exact. Else, in the wide limit, with
     q = E[x^2], c = E[x x'], rho = c/q and u = E[logit^2], E sum_s p_ts^2 is taken as
@@ -45,7 +46,8 @@ class Attention(Block):
     logit, which adds (q - c)^2 u/(q d), and rho times that for two queries. Backward, gradients
     pass through the values, times N, and through the logits: through queries times u (1-rho)^2
     ((1-N)^2/d + N (1-N)), where the first is the covariance of the tokens, the second its noise;
-    through keys times u (1-rho) N (1-N).
+    through keys times u (1-rho) N (1-N). Dropout of rate r makes q r/(1-r) more of q where a token
+    meets itself through one weight: in q N forward, in the values, and in the noise of logits.
     """
 
     width: Expr
@@ -69,6 +71,7 @@ class Attention(Block):
     key_bias: Expr
     value_bias: Expr
     out_bias: Expr
+    dropout: Expr
 
     def __init__(
         self,
@@ -94,6 +97,7 @@ class Attention(Block):
         key_bias: Text = 0,
         value_bias: Text = 0,
         out_bias: Text = 0,
+        dropout: Text = 0,
     ) -> None:
         d, h = size(width, "width"), size(heads, "number of heads")
         own = size(tidy(d / h) if head_width is None else head_width, "width of a head")
@@ -114,6 +118,7 @@ class Attention(Block):
             "relative": quantity(relative, "variance of the biases by distance"),
             "buckets": quantity(buckets, "number of buckets"),
             "furthest": size(furthest, "furthest distance of a bucket"),
+            "dropout": Dropout(dropout).p,
         }
         weights = {"value": value, "out": out, "query": query, "key": key}
         for name, text in weights.items():
@@ -200,7 +205,9 @@ class Attention(Block):
         return state.become(
             *self._used(),
             *self._entered(state),
-            second_moment=own.followed + tidy(spread * overlap.one) + place.one * moved,
+            second_moment=own.followed
+            + tidy((spread + self._dropped * own.second_moment) * overlap.one)
+            + place.one * moved,
             product=own.followed + tidy(spread * overlap.two) + logits.queries * place.two * moved,
         )
 
@@ -228,20 +235,16 @@ class Attention(Block):
         g, h, d, rest = gradient.second_moment, gradient.product, self.width, self.tokens - 1
         logits = self.logits(state)
         one, squared, two, centred = self._overlap(logits)
-        spread = state.second_moment - state.followed
+        spread, dropped = state.second_moment - state.followed, self._dropped
         gain = d * self.out * self.heads * self.head_width * self.value
         value = gain * (g * one + rest * h * two)
-        key = (
-            gain
-            * d
-            * spread
-            * logits.key_slope
-            * (g * (one - squared) + rest * h * logits.queries * self._means.kept * centred)
-        )
+        noise = (spread + dropped * state.second_moment) * g * (one - squared)
+        shared = spread * rest * h * logits.queries * self._means.kept * centred
+        key = gain * d * logits.key_slope * (noise + shared)
         query, pairs = self.queried(gradient, state)
         alone = rest == 0
         product = gain * h if alone else (gain * (g + rest * h) - value - key) / rest + pairs
-        whole = value + key + query
+        whole = value + gain * dropped * g * one + key + query
         if self.uniform:
             whole, product = tidy(whole), tidy(product)
         used = {*self._used(), *gradient.resting()}
@@ -253,13 +256,19 @@ class Attention(Block):
         """The gradient that comes back through queries, and its product for two tokens."""
         logits, own, d = self.logits(state), self.read(state), self.width
         one, squared, two, _ = self._overlap(logits)
-        spread = (own.second_moment - own.followed) * (1 - logits.keys * self._means.one)
+        spread, apart = own.second_moment - own.followed, 1 - logits.keys * self._means.one
         gain = d**2 * self.out * self.heads * self.head_width * self.value
-        through = gain * spread * logits.query_slope
+        through = gain * apart * logits.query_slope
+        noise = (spread + self._dropped * own.second_moment) * (one - squared)
         return (
-            through * gradient.second_moment * ((1 - 2 * one + squared) / d + one - squared),
-            through * gradient.product * (1 / d + two),
+            through * gradient.second_moment * (spread * (1 - 2 * one + squared) / d + noise),
+            through * spread * gradient.product * (1 / d + two),
         )
+
+    @property
+    def _dropped(self) -> Expr:
+        """What dropout adds to the second moment of a weight, relative to it."""
+        return tidy(self.dropout / (1 - self.dropout))
 
     def _entered(self, state: State) -> Regime:
         return joint(one.resting("second_moment", "product") for one in {state, self.read(state)})

@@ -47,7 +47,7 @@ def _settled(state: State) -> State:
     return state.become(memory=None, **numbers)
 
 
-@less("causal", "position", "rotary", "relative", "buckets", "furthest")
+@less("causal", "position", "rotary", "relative", "buckets", "furthest", "dropout")
 @dataclass(frozen=True, init=False)
 class CrossAttention(Attention):
     """Queries of the stream, keys and values of the T tokens of another one (see `Targets`).

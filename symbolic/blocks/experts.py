@@ -23,7 +23,9 @@ class Experts(Block):
     1 for k = 1, and gates tend to 1/k for a router of variance 0; else, where E, k and the variance
     of logits are numbers, the value is that of iid Gaussian logits (`squared_gates`), which they
     are in the wide limit. Then gradients go through the gates, too: with g the gradient of y,
-    sum_i (g.F_i) dg_i/dx adds width R E[F^2] E[g^2] E[sum_ij (g_i (delta_ij - g_j))^2].
+    sum_i (g.F_i) dg_i/dx adds width R E[F^2] E[g^2] E[sum_ij (g_i (delta_ij - g_j))^2]. The squared
+    gates of one token differ from their mean at any width, which a norm or an activation sees
+    (`Approximation.GATES`).
     """
 
     branch: Block
@@ -75,12 +77,15 @@ class Experts(Block):
         every = self.top == self.experts and self.router == 0
         followed = every and out.product is not None
         used = (
-            [] if self.even is not None else [Approximation.WIDE, *state.resting("second_moment")]
+            []
+            if self.even is not None
+            else [Approximation.WIDE, Approximation.GATES, *state.resting("second_moment")]
         )
         return out.become(
             *used,
             second_moment=tidy(kept * out.second_moment),
             product=tidy(kept * out.followed) if followed else None,
+            gaussian=out.gaussian and self.even is not None,
         )
 
     def backward(self, gradient: Gradient, state: State) -> Gradient:
@@ -99,6 +104,7 @@ class Experts(Block):
         gates = out.width * self.router * out.second_moment * gradient.second_moment * slopes
         return passed.become(
             Approximation.WIDE,
+            Approximation.GATES,
             *out.resting("second_moment"),
             *state.resting("second_moment"),
             second_moment=tidy(passed.second_moment + gates),

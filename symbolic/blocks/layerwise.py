@@ -31,6 +31,7 @@ from varlaw.symbolic.blocks.vision import Patches
 from varlaw.symbolic.gaussian.arrays import Array
 
 MOST_UNITS = 10_000
+MOST_TOKENS = 256
 PLACES = 20  # digits of a moment, from layer to layer
 
 Flow = TypeVar("Flow", State, Gradient)
@@ -83,6 +84,25 @@ def layers(block: Block, state: State) -> list[Layer]:
         Layer(name, tokens.second_moment, tokens.product, branch, logits, gradient)
         for (name, tokens, branch, logits), gradient in zip(rows, gradients, strict=True)
     ]
+
+
+def followed(block: Block, state: State) -> dict[str, float]:
+    """The moments at the output, "forward" and "product", and "backward" at the input, if known.
+
+    Means over tokens, each of which is followed, as in `layers`. Raises BlockError as it does, and
+    for networks without attention, or with many tokens.
+    """
+    if not any(isinstance(part, Attention) for part in _within(block)):
+        raise BlockError("without attention all tokens are alike")
+    if (count := tokens_of(block)) > MOST_TOKENS:
+        raise BlockError(f"{count} tokens are many; at most {MOST_TOKENS} are followed")
+    entering = alike(state, count)
+    out = follow(block, entering)
+    found = {"forward": out.second_moment, "product": out.product}
+    with suppress(BlockError):
+        gradient = back(block, np.eye(len(out.means)), entering)
+        found["backward"] = float(np.trace(gradient)) / count
+    return found
 
 
 def _alike(several: list[tuple[str, Block]], state: State) -> list[Layer]:

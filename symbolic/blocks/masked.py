@@ -1,9 +1,9 @@
-"""Symbols for what polynomials cannot be made of: functions, and powers with a name above."""
+"""Symbols for what polynomials cannot be made of: functions, decimals, powers of a name above."""
 
 from collections.abc import Callable
 from typing import TypeVar
 
-from sympy import Basic, Dummy, Expr, Function, Pow, Symbol, Tuple
+from sympy import Basic, Dummy, Expr, Float, Function, Pow, Symbol, Tuple
 
 T = TypeVar("T", Expr, Tuple)
 
@@ -16,7 +16,7 @@ def masked(expression: T, variable: Symbol) -> tuple[T, Callable[[Expr], Expr]]:
     apart: dict[Expr, Dummy] = {}
 
     def plain(e: Basic) -> Basic:
-        if variable not in e.free_symbols and (isinstance(e, Function) or _named(e)):
+        if variable not in e.free_symbols and (isinstance(e, Function | Float) or _named(e)):
             sign = {"positive": True} if e.is_positive else {"real": e.is_real}
             return apart.setdefault(e, Dummy(**sign))
         return e.func(*map(plain, e.args)) if e.args and not isinstance(e, Function) else e

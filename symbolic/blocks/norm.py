@@ -1,7 +1,7 @@
 """Normalisation over the features of one token, with scale 1 and shift 0."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from sympy import Expr, sqrt
 
@@ -19,12 +19,15 @@ from varlaw.symbolic.blocks.state import (
 from varlaw.symbolic.language import Text
 from varlaw.symbolic.language_text import typed
 
+PLACES = Regime({Approximation.POSITIONS, Approximation.GATES})
+
 
 @dataclass(frozen=True, init=False)
 class _Norm(Block):
     """Features over the root of their spread s plus `eps`: s/(s + eps), in the wide limit, of 1."""
 
     eps: Expr
+    over: ClassVar[Regime] = Regime()  # what it takes means over, besides features
 
     def __init__(self, eps: Text = 0) -> None:
         object.__setattr__(self, "eps", quantity(eps, "eps of a norm"))
@@ -40,7 +43,7 @@ class LayerNorm(_Norm):
     def forward(self, state: State) -> State:
         kept = _kept(state.variance, self.eps)
         product = None if state.product is None else tidy(kept * state.correlation)
-        return _normalised(state, kept, mean=ZERO, product=product)
+        return _normalised(state, kept, self.over, mean=ZERO, product=product)
 
     def backward(self, gradient: Gradient, state: State) -> Gradient:
         return _divided(gradient, state, state.variance + self.eps)
@@ -57,7 +60,8 @@ class RMSNorm(_Norm):
         scale = state.second_moment + self.eps
         kept = _kept(state.second_moment, self.eps)
         product = None if state.product is None else tidy(state.product / scale)
-        return _normalised(state, kept, mean=tidy(state.mean / sqrt(scale)), product=product)
+        mean = tidy(state.mean / sqrt(scale))
+        return _normalised(state, kept, self.over, mean=mean, product=product)
 
     def backward(self, gradient: Gradient, state: State) -> Gradient:
         return _divided(gradient, state, state.second_moment + self.eps)
@@ -85,7 +89,7 @@ class BatchNorm(Block):
         left = ZERO if self.samples is None else -1 / (self.samples - 1)
         product = None if state.product is None else left
         scale = ONE if state.product is None else tidy(state.second_moment - state.product)
-        normalised = _normalised(state, _kept(scale, ZERO), mean=ZERO, product=product)
+        normalised = _normalised(state, _kept(scale, ZERO), PLACES, mean=ZERO, product=product)
         return normalised.become(Approximation.SAMPLES)
 
     def backward(self, gradient: Gradient, state: State) -> Gradient:
@@ -113,6 +117,7 @@ class GroupNorm(LayerNorm):
     """LayerNorm over many channels of a group and all positions (Wu and He 2018)."""
 
     groups: Expr
+    over: ClassVar[Regime] = Regime({Approximation.POSITIONS})
 
     def __init__(self, groups: Text) -> None:
         super().__init__()
@@ -126,12 +131,15 @@ def _kept(spread: Expr, eps: Expr) -> Expr:
     return ONE if eps == 0 else tidy(spread / (spread + eps))
 
 
-def _normalised(state: State, kept: Expr, **changed: Any) -> State:
-    """Second moment 1, whatever came in, without eps; other numbers rest on all that did."""
+def _normalised(state: State, kept: Expr, over: Regime, **changed: Any) -> State:
+    """Second moment 1, whatever came in, without eps; other numbers rest on all that did.
+
+    Where it is a mean `over` what differs, that it is 1 in the mean is all that is known.
+    """
     whole = Regime(state.resting() | {Approximation.WIDE})
     return state.become(
         second_moment=kept,
-        regime=Regime() if kept == 1 else whole,
+        regime=Regime(state.regime & over) if kept == 1 else whole,
         mean_regime=Regime() if changed["mean"] == 0 else whole,
         product_regime=whole,
         **changed,

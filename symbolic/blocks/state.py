@@ -29,6 +29,7 @@ class Approximation(StrEnum):
     TOKENS = "many tokens"
     LOGITS = "small logits"
     POSITIONS = "means over positions"
+    GATES = "means over gates"
     SAMPLES = "many samples"
     REPEATS = "means over repeated tokens"
     PROBE = "gradient independent of the weights"

@@ -94,6 +94,18 @@ class _Weights:
         """By how much a token's product with itself exceeds that with another."""
         return self.apart(self.tokens.products)
 
+    @cached_property
+    def dropped(self) -> Array:
+        """What dropout adds to squares of one weight, relative to them: on the diagonal alone."""
+        p = value(self.block.dropout)
+        return np.eye(len(self.seen)) * p / (1 - p)
+
+    @cached_property
+    def noisy(self) -> Array:
+        """The spread that a query sees behind dropout."""
+        own = np.cumsum(np.diag(self.tokens.products))[self.seen - 1] / self.seen
+        return np.asarray(self.spread + self.dropped * own)
+
     @property
     def gain(self) -> float:
         """What W_O and W_V do to a second moment."""
@@ -129,6 +141,7 @@ def _(block: Attention, tokens: Tokens) -> Tokens:
     w = _Weights.of(block, tokens)
     own = np.diag(w.spread) * (1 - np.diag(w.overlap))
     average = w.averaged(tokens.products) + (w.overlap - w.uniform) * w.spread
+    average += w.overlap * (w.noisy - w.spread)
     average += w.queries * w.key_slope * np.outer(own, own) * w.averaged_slope
     biases = value(block.heads * block.head_width * block.out * block.value_bias + block.out_bias)
     products = w.gain * average + biases
@@ -141,13 +154,13 @@ def _(block: Attention, gradient: Array, tokens: Tokens) -> Array:
     one_query = np.eye(len(gradient), dtype=bool)
     ratio = np.where(w.uniform < 1, (1 - w.overlap) / np.where(w.uniform < 1, 1 - w.uniform, 1), 0)
     values = w.shared(gradient * ratio)
-    np.fill_diagonal(values, np.diag(w.shared(gradient * w.overlap / w.uniform)))
+    np.fill_diagonal(values, np.diag(w.shared(gradient * (1 + w.dropped) * w.overlap / w.uniform)))
     noise = w.overlaps.noise
     moved = np.where(one_query, 1, 1 - 1 / w.seen) * noise / w.uniform
     kept = 1.0 if (place := block.places) is None else place.kept
-    pushed = gradient * d * kept * w.queries * w.key_slope * w.spread * moved
+    pushed = gradient * d * kept * w.queries * w.key_slope * w.noisy * moved
     keys = -w.shared(pushed / np.maximum(w.seen - 1, 1))
     np.fill_diagonal(keys, np.diag(w.shared(pushed)))
-    covariance = d * w.spread * w.turned * w.query_slope
-    queries = gradient * covariance * ((1 - w.overlap) ** 2 / d + noise)
+    covariance = w.spread * (1 - w.overlap) ** 2 / d + w.noisy * noise
+    queries = gradient * d * w.turned * w.query_slope * covariance
     return np.asarray(w.gain * (values + keys + queries))

@@ -90,8 +90,9 @@ def _(block: Attention, state: State, gradient: Gradient, tokens: Expr) -> dict[
     logits of a query summed with their tokens, sum_s dL/dl_ts x_s, those of queries get
     scale W_K sum_t B_t x_t, those of keys scale W_Q sum_t x_t B_t; a bias of keys gets 0.
     """
-    if block.qk_norm == 1 or block.position is not None or block.placed:
-        raise BlockError("gradients of attention's weights are covered without qk_norm, positions")
+    if block.qk_norm == 1 or block.position is not None or block.placed or block.dropout != 0:
+        left = "qk_norm, positions, dropout"
+        raise BlockError(f"gradients of attention's weights are covered without {left}")
     if tokens != block.tokens:
         raise BlockError(f"gradients are summed over the {typed(block.tokens)} tokens of attention")
     d, spread = block.width, state.second_moment - state.followed

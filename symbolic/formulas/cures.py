@@ -35,6 +35,8 @@ CURES = (
     ("an inner product", r"write its entries, \sum_{i=1}^{n} x_i y_i"),
     ("that nobody sees", r"write \left( .. \right)"),
     ("a full stop inside a formula", "write each formula between dollars of its own"),
+    ("a product of vectors", r"write the entries, \sum_{i=1}^{n} x_i y_i"),
+    ("a time or a ratio?", "write / for a ratio"),
     ("a colon", "write := for a definition, / for a ratio, words outside the dollars"),
     ("an ellipsis", r"write a sum as \sum_{i=1}^{n}, a product as \prod"),
     ("plus or minus", r"write the two ends, or |x - a| \le b"),

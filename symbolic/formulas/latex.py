@@ -292,6 +292,8 @@ class Latex(Numbers, Names, Brackets):
         while self.ahead() and text + self.ahead() in RELATIONS:
             text, end = self.take(text)
         ratio = self.last() == "NUMBER" and self.ahead().isdecimal()
+        if text == ":" and ratio and len(self.ahead()) == 2:
+            raise NotRead("a time or a ratio?", piece.start, piece.end)
         if text == ":" and ratio and ":" not in self.tokens[-2:]:
             return self.emit("SLASH", piece, ":")
         if text == ":":

@@ -7,6 +7,7 @@ from varlaw.symbolic.formulas.vocabulary import (
     BARS,
     RELATIONS,
     ROWS,
+    TIMES,
     UNICODE,
     words,
 )
@@ -21,6 +22,7 @@ CLOSERS = {
 }  # fmt: skip
 OPENERS = words(r"( [ \{ \lbrace \lbrack \lfloor \lceil")
 CLOSING = words(r") ] \} \rbrace \rbrack \rfloor \rceil")
+TIGHT = frozenset({*RELATIONS, *UNICODE, *TIMES, "+", "-", "/", ":"})
 ROUNDED = {r"\lfloor": "floor", r"\lceil": "ceil"}
 
 
@@ -31,10 +33,18 @@ class Brackets(Scanner):
         if self.ahead() == "}" and not self.wants:  # {} = 1 in a table of equations
             self.place += 1
             return
+        if not self.wants and self.ahead() in TIGHT and self.closes(1):  # a{=}b, without gaps
+            self.source[self.place + 1 : self.place + 2] = []
+            return
         numerator = self.last() == "FRAC"
         level = Open("{", piece.start, words=self.words, wants=self.wants, numerator=numerator)
         self.push(level)
         self.emit("LBRACE", piece)
+
+    def closes(self, further: int) -> bool:
+        """Whether a brace closes so many pieces further."""
+        place = self.place + further
+        return place < len(self.source) and self.source[place].text == "}"
 
     def open_bracket(self, piece: Piece) -> None:
         sign = {r"\lbrace": r"\{", r"\lbrack": "["}.get(piece.text, piece.text)

@@ -210,7 +210,8 @@ class Names(Scanner):
             raise NotRead(f"words inside a formula: {text.strip()}", piece.start, end)
         if found := words & CONDITIONS_IN_WORDS:
             raise NotRead(f"a condition in words ({min(found)})", piece.start, end)
-        return self.separator(piece, "text")
+        linking = words & CONNECTIVES or not any(map(str.isalpha, words))
+        return self.separator(piece, "text" if linking else "words")
 
     def between_rows(self, piece: Piece) -> None:
         r"""The words of \intertext, which stand in a row of their own."""

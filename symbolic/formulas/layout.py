@@ -7,7 +7,7 @@ from lark import Token
 from varlaw.symbolic.formulas.limits import NotRead, begin
 from varlaw.symbolic.formulas.vocabulary import GREEK, LETTERS_OF_FUNCTIONS
 
-STRENGTH = {"&": -1, ".": 0, ",": 1, "quad": 2, "text": 3, "row": 4}
+STRENGTH = {"&": -1, ".": 0, ",": 1, "quad": 2, "text": 3, "words": 3, "row": 4}
 BLANK = {"&", "quad"}
 SCRIPTS = ("SUB", "SUP", "LABEL", "PRIME", "MARK", "TRANSPOSE")
 OPERATORS = frozenset({"PLUS", "MINUS", "TIMES", "SLASH", "RELATION"})
@@ -46,7 +46,7 @@ def _is_blank(run: list[Token], before: str, after: str) -> bool:
 def _strongest(run: list[Token]) -> Token:
     """The separator to keep; words in a column of their own are an aside."""
     found = max(run, key=lambda token: STRENGTH[token])
-    return found.update(value="aside") if found == "text" and "&" in run else found
+    return found.update(value="aside") if STRENGTH[found] == 3 and "&" in run else found
 
 
 def _rows(tokens: list[Token]) -> list[Token]:

@@ -24,13 +24,15 @@ from varlaw.symbolic.formulas.builder import (
     operand,
 )
 from varlaw.symbolic.formulas.calls import applied, call, indicator
-from varlaw.symbolic.formulas.limits import MAX_DEPTH, NotRead, begin
+from varlaw.symbolic.formulas.limits import MAX_DEPTH, NotRead, begin, finish
 from varlaw.symbolic.formulas.scripts import UNSEEN
 from varlaw.symbolic.formulas.sums import free_names, summed
 from varlaw.symbolic.formulas.tree import Head, Node
 
 NAMED = ("name", "variable", "seen")
 PERIODIC = ("sin", "cos", "tan", "cot")
+STYLES_OF_VECTORS = ("bold_", "vec_", "bb_")
+VECTORS = "a product of vectors or sets"
 UNCLEAR = "how far does the function reach?"
 
 
@@ -73,7 +75,24 @@ def term(children: list[list[Factor] | Token]) -> Node:
     )
     if big > MAX_DEPTH:
         raise NotRead(f"more than {MAX_DEPTH} functions in one product")
+    for before, sign, after in zip(children, children[1:], children[2:], strict=False):
+        if not isinstance(sign, Token) or sign.type != "TIMES":
+            continue
+        if _vectors(before, -1) and _vectors(after, 0):
+            raise NotRead(VECTORS, begin(sign), finish(sign))
     return _term(children)
+
+
+def _vectors(row: list[Factor] | Token, place: int) -> bool:
+    """Whether a factor of a row holds bold letters, letters with an arrow, or names of sets."""
+    if isinstance(row, Token) or (factor := row[place]).kind == "norm":
+        return False
+    sides = [side for line in factor.content.lines for side in line.sides] if factor.content else []
+    return any(
+        node.head is Head.NAME and node.text.startswith(STYLES_OF_VECTORS)
+        for side in (factor.node, *sides)
+        for node in side.walk()
+    )
 
 
 def _term(children: list[list[Factor] | Token]) -> Node:

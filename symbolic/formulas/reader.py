@@ -154,8 +154,10 @@ def _unexpected(text: str, tokens: list[Token], error: UnexpectedToken) -> NotRe
 
 
 def _check_list(lines: list[Line], separators: list[str], text: str) -> None:
-    """Refuse a list of which only some parts hold a relation: a, b = 0."""
+    """Refuse a list of which only some parts hold a relation: a, b = 0; 3 of 4 = 75 %."""
     for sign, before, after in zip(separators, lines, lines[1:], strict=False):
+        if sign == "words" and not (before.signs and after.signs):
+            raise NotRead("words inside a formula", before.end, after.start)
         if sign in (",", "quad", ".", "&", "row") and bool(before.signs) != bool(after.signs):
             raise NotRead("a list of which only some members hold a relation", 0, len(text))
 

@@ -115,7 +115,8 @@ SPACES = words(
     r"\, \; \: \! \> \/ \displaystyle \textstyle \scriptstyle \scriptscriptstyle \limits \nolimits "
     r"\nonumber \notag \thinspace \medspace \thickspace \negthinspace \allowbreak \bigl \bigr "
     r"\Bigl \Bigr \biggl \biggr \Biggl \Biggr \big \Big \bigg \Bigg \bigm \Bigm \enspace \relax "
-    r"\strut \mathstrut \allowdisplaybreaks \qedhere \IEEEyesnumber \IEEEnonumber "
+    r"\mathbin \mathrel \mathord \strut \mathstrut \allowdisplaybreaks \qedhere \IEEEyesnumber "
+    r"\IEEEnonumber "
     r"\IEEEyessubnumber \IEEEeqnarraynumspace"
 ) | {"\\ ", "\\\n", "~", "&"}
 # Commands that show nothing, with the number of their arguments.

@@ -6,6 +6,7 @@ from flint import arb, ctx
 from sympy import Expr, Integer, Rational, pi, sqrt
 
 from varlaw.symbolic.gains.gain import Value
+from varlaw.symbolic.gains.network import Residual
 from varlaw.symbolic.gains.shape import DKS, TAT, NoShape, Shape, fixed, known, told
 from varlaw.symbolic.gaussian.balls import ball
 from varlaw.symbolic.gaussian.decimals import bits_for
@@ -38,15 +39,15 @@ def leaky_dks(target: Expr, depth: int) -> Shape:
     return Shape((*DKS, told("C'(1)", target, depth, "^")), parameters)
 
 
-def leaky_tat(target: Expr, depth: int, digits: int) -> Shape:
+def leaky_tat(target: Expr, depth: int | Residual, digits: int) -> Shape:
     """TAT for leaky ReLU: C_f(0) falls as the slope grows, so that there is one slope."""
-    condition = f"C_f(0) = {target}" if depth > 1 else f"C(0) = {target}"
+    condition = f"C(0) = {target}" if depth == 1 else f"C_f(0) = {target}"
     with ctx.workprec(bits_for(digits) + 64):
         goal = ball(target)
         least = _of_depth(ZERO, depth)
         if not least > goal:
             raise NoShape(
-                f"the target is out of reach: {depth} layers of ReLU, the most that a slope "
+                f"the target is out of reach: {_layers(depth)} of ReLU, the most that a slope "
                 f"below 0 can do, bring C_f(0) to {least.str(6, radius=False)}"
             )
         low, high = _falls_to(lambda a: _of_depth(a, depth), goal, ZERO, ONE, digits)
@@ -63,14 +64,24 @@ def leaky_tat(target: Expr, depth: int, digits: int) -> Shape:
     return Shape((*TAT, condition), parameters)
 
 
-def _of_depth(slope: Expr, depth: int) -> arb:
+def _layers(depth: int | Residual) -> str:
+    return f"{depth} layers" if isinstance(depth, int) else "so many blocks"
+
+
+def _of_depth(slope: Expr, depth: int | Residual) -> arb:
     """C_f(0) behind so many layers of leaky ReLU."""
     a = ball(slope)
     part, c = (1 - a) ** 2 / (1 + a**2), arb(0)
-    for _ in range(depth):  # in mean-value form, since the slope of a layer is below 1
+
+    def layer(c: arb) -> arb:  # in mean-value form, since the slope of a layer is below 1
         middle = c.mid()
-        layer = middle + part * ((1 - middle**2).sqrt() - middle * middle.acos()) / arb.pi()
-        c = layer + (1 - part * c.acos() / arb.pi()) * (c - middle)
+        found = middle + part * ((1 - middle**2).sqrt() - middle * middle.acos()) / arb.pi()
+        return found + (1 - part * c.acos() / arb.pi()) * (c - middle)
+
+    if isinstance(depth, Residual):
+        return depth.through(c, layer, ball)
+    for _ in range(depth):
+        c = layer(c)
     return c
 
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from flint import arb
-from sympy import Expr
+from sympy import Expr, Rational
 
 from varlaw.symbolic.gains.gain import NoGain, Value
 from varlaw.symbolic.gaussian.balls import ball
@@ -37,9 +37,10 @@ def fixed(value: arb) -> Value:
     return Value(None, lambda: value)
 
 
-def told(what: str, target: Expr, depth: int, sign: str) -> str:
+def told(what: str, target: Expr, depth: int | Rational, sign: str) -> str:
     """The condition that says what a layer has to give, and the network."""
     if depth == 1:
         return f"{what} = {typed(target)}"
     whole = typed(target) if target.is_Integer else f"({typed(target)})"
-    return f"{what} = {whole}^(1/{depth})" if sign == "^" else f"{what} = {whole}/{depth}"
+    layers = f"({depth})" if Rational(depth).q > 1 else f"{depth}"
+    return f"{what} = {whole}^(1/{layers})" if sign == "^" else f"{what} = {whole}/{layers}"

@@ -17,6 +17,7 @@ from sympy import Expr, Integer, Rational
 from sympy import Symbol as Name
 
 from varlaw.symbolic.gains.gain import DIGITS, Gains, Value
+from varlaw.symbolic.gains.network import Residual
 from varlaw.symbolic.gains.rectifiers import leaky_dks, leaky_tat, relu_dks
 from varlaw.symbolic.gains.roots import SCALE, SHIFT, Box, Moments, proved
 from varlaw.symbolic.gains.search import Search
@@ -36,9 +37,11 @@ MORE = 2  # digits found beyond those asked for
 
 
 def shapes(
-    gains: Gains, way: str, target: Expr, depth: int = 1, digits: int = DIGITS
+    gains: Gains, way: str, target: Expr, depth: int | Residual = 1, digits: int = DIGITS
 ) -> tuple[Shape, ...]:
     """The shapes of an activation, by "dks" or "tat", for a network of `depth` layers; all proved.
+
+    For a residual network in place of `depth` they are those by "tat".
 
     Where there is no closed form they are those that a search from some starts finds, the least
     output scale first; of mirror images by an odd function one. Raises NoShape.
@@ -54,16 +57,20 @@ def shapes(
     least = 1 if way == "dks" else 0
     if target.free_symbols or not target - least > 0:
         raise NoShape(f"the target has to be a number above {least}")
+    if isinstance(depth, Residual) and way == "dks":
+        raise NoShape("networks with shortcuts are shaped by tat; dks asks for one layer's C'(1)")
+    plain = depth if isinstance(depth, int) else 1
     slopes = _two_slopes(gains)
     if slopes == (0, 1) and way == "tat":
         raise NoShape("a ReLU is shaped by its slope below 0: give leaky_relu")
     if slopes == (0, 1):
-        return (relu_dks(target, depth, digits),)
+        return (relu_dks(target, plain, digits),)
     if slopes is not None and slopes[1] == 1 and 0 < slopes[0] < 1:
-        return (leaky_dks(target, depth) if way == "dks" else leaky_tat(target, depth, digits),)
+        return (leaky_dks(target, plain) if way == "dks" else leaky_tat(target, depth, digits),)
     if slopes is not None:
         raise NoShape("of functions with two slopes relu and leaky_relu are shaped")
-    return _smooth(gains, way, target, depth, digits)
+    layers = depth.layers if isinstance(depth, Residual) else Integer(depth)
+    return _smooth(gains, way, target, layers, digits)
 
 
 def _two_slopes(gains: Gains) -> tuple[Expr, Expr] | None:
@@ -111,14 +118,16 @@ def _jumps(pieces: Sequence[Piece], x: Name) -> bool:
     return False
 
 
-def _smooth(gains: Gains, way: str, target: Expr, depth: int, digits: int) -> tuple[Shape, ...]:
+def _smooth(
+    gains: Gains, way: str, target: Expr, depth: Rational, digits: int
+) -> tuple[Shape, ...]:
     """The shapes of any other function, with the four parameters and the four conditions."""
     moments = _moments(gains, curved=way == "tat")
     mean, square, slope = (moments.symbol(name) for name in ("f", "f2", "s2"))
     first, second = moments.symbol("f", 2), moments.symbol("f2", 2)
     spread = square - mean**2
     if way == "dks":
-        local, constant = target ** Rational(1, depth), ZETA
+        local, constant = target ** (1 / depth), ZETA
         condition = told("C'(1)", target, depth, "^")
         equations = [
             (second - 2 * mean * first - 2 * spread) / SCALE**4,

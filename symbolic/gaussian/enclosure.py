@@ -6,12 +6,12 @@ below the accuracy aimed at; the bound is added to the ball. In between a smooth
 trapezoid rule with a proved error; any other is integrated piece by piece by adaptive quadrature.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from math import log
 
 from flint import arb, ctx
-from sympy import Add, Expr, Integer, Mul, Pow, Symbol, erf, erfc, exp, oo, sqrt
+from sympy import Add, Expr, Integer, Mul, Pow, Symbol, erf, erfc, exp, oo, sqrt, together
 from sympy import log as logarithm
 
 from varlaw.symbolic.gaussian.balls import NoEnclosure, ball
@@ -58,18 +58,32 @@ def enclose(
         return _at_a_point(pieces, x, mean, digits)
     if not spread > 0:
         raise ValueError(f"the variance {variance} is not positive")
-    pieces = [Piece(p.lower, p.upper, _with_tails(p.expression)) for p in joined(pieces)]
+    given = joined(pieces)
+    pieces = [Piece(p.lower, p.upper, _with_tails(p.expression)) for p in given]
     even = _even(pieces[0].expression, x, digits) if mean == 0 and len(pieces) == 1 else None
     if even is not None:
         pieces = [Piece(-oo, oo, even)]
-    found = GaussianMean(pieces, x, mean, sqrt(variance), even=even is not None)
-    try:
-        return found.enclosed(digits)
-    except NoEnclosure:
-        finer = [part for piece in pieces for part in _at_singularities(piece, x)]
-        if len(finer) == len(pieces):
-            raise
-    return GaussianMean(finer, x, mean, sqrt(variance)).enclosed(digits)
+    problems: list[NoEnclosure] = []
+    for written in _written(pieces, given, x):
+        first = even is not None and not problems
+        try:
+            return GaussianMean(written, x, mean, sqrt(variance), even=first).enclosed(digits)
+        except NoEnclosure as problem:
+            problems.append(problem)
+    raise problems[: 2 + (given != pieces)][-1]
+
+
+def _written(pieces: list[Piece], given: list[Piece], x: Symbol) -> Iterator[list[Piece]]:
+    """A function in several ways, the later ones for where no enclosure is found by the others."""
+    yield pieces
+    if given != pieces:
+        yield given
+    finer = [part for piece in pieces for part in _at_singularities(piece, x)]
+    if len(finer) > len(pieces):
+        yield finer
+        whole = [Piece(p.lower, p.upper, together(p.expression)) for p in finer]
+        if whole != finer:  # poles of terms may cancel, as in 1/x - 1/sinh(x)
+            yield whole
 
 
 def _with_tails(f: Expr) -> Expr:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from math import factorial, log
 
 from flint import acb, arb, ctx
-from sympy import Dummy, Expr, Integer, Pow, Rational, S, Symbol, exp, expand, expand_log
+from sympy import Dummy, Expr, Integer, Mul, Pow, Rational, S, Symbol, exp, expand, expand_log
 from sympy import log as logarithm
 
 from varlaw.symbolic.gaussian.balls import Located, NoEnclosure, ball
@@ -85,7 +85,27 @@ class Endpoint:
             return u ** (order * node.exp) * rest**node.exp
 
         singular = {node: moved(node) for node in singular_nodes(self.f, self.x)}
+        for g, order, _ in self._vanishing():
+            t = Dummy("t", real=True)
+            near = Divided(g.subs(self.x, self.point + self.side * t), t, order, u)
+            singular[g] = u**order * near
         return self.f.xreplace(singular).subs(self.x, self.point + self.side * u)
+
+    def _vanishing(self) -> list[tuple[Expr, int, Expr]]:
+        """Factors beside a pole that are zero at the point, as exp(x) - 1 is in (exp(x) - 1)/x.
+
+        With the order of the zero, and the first derivative that is not zero.
+        """
+        poles = {node for node in singular_nodes(self.f, self.x) if isinstance(node, Pow)}
+        found = {}
+        for product in self.f.atoms(Mul):
+            if poles.isdisjoint(product.args):
+                continue
+            for g in {*product.args} - poles:
+                base = g.base if isinstance(g, Pow) else g
+                if not base.is_polynomial(self.x):
+                    found[base] = self._order(base)
+        return [(g, order, slope) for g, (order, slope) in found.items() if 0 < order <= MOST_ORDER]
 
     def _order(self, g: Expr) -> tuple[int, Expr]:
         """The order of the zero of g at the point, and the first derivative that is not zero."""
@@ -103,7 +123,7 @@ class Endpoint:
 
     def _cut(self, s: Symbol, span: Expr, goal: int) -> tuple[int, arb]:
         """(where to end, bound on the integral of |f(..)| exp(-s) beyond)."""
-        last = round(goal * log(2)) + 8
+        last = round(max(goal, 0) * log(2)) + 8
         for _ in range(DOUBLINGS):
             with ctx.workprec(2 * LOW + round(MOST_ORDER * last / log(2))):
                 bounded = self._bounded(span * exp(-s), span * exp(-Rational(last)))
@@ -123,13 +143,18 @@ class Endpoint:
 
     def _bounded(self, u: Expr, farthest: Expr) -> Expr:
         """f for a bound, with the arguments that vanish at the point as powers of u."""
+        far, y = self.point + self.side * farthest, Dummy("y", real=True)
+
+        def leading(order: int, slope: Expr) -> Expr:
+            value = Between(slope.xreplace({self.x: y}), y, self.point, far) / factorial(order)
+            return value * (self.side * u) ** order
+
         known = {}
         for node in singular_nodes(self.f, self.x):
             order, slope = self._order(node.args[0])
             if order:
-                far, y = self.point + self.side * farthest, Dummy("y", real=True)
-                value = Between(slope.xreplace({self.x: y}), y, self.point, far) / factorial(order)
-                known[node] = node.func(value * (self.side * u) ** order, *node.args[1:])
+                known[node] = node.func(leading(order, slope), *node.args[1:])
+        known |= {g: leading(order, slope) for g, order, slope in self._vanishing()}
         return self.f.xreplace(known).subs(self.x, self.point + self.side * u)
 
 

@@ -17,6 +17,34 @@ def size_of(start: arb, p: Polynomial) -> Rate:
     return Rate(upper.log() if upper > 0 else arb(-(10**9)), arb(degree))
 
 
+def of_one_sign(start: arb, p: Polynomial) -> tuple[int, Polynomial]:
+    """(sign, q): sign p >= q for a q without negative coefficients; (0, ()) if none is found.
+
+    A term of the other sign is made up for by higher ones: c t^n >= c start^(n - k) t^k.
+    """
+    for sign in (1, -1):
+        parts = [c * sign for c in p]
+        if all(_covered(start, parts, k) for k in range(len(parts))):
+            return sign, tuple(parts)
+    return 0, ()
+
+
+def _covered(start: arb, parts: list[arb], k: int) -> bool:
+    """Whether the term k is not negative, or made up for by higher ones, which shrink."""
+    if parts[k] >= 0:
+        return True
+    lacking, parts[k] = arb(-parts[k].lower()), ZERO
+    for n in range(k + 1, len(parts)):
+        share, whole = arb((lacking / start ** (n - k)).upper()), arb(parts[n].lower())
+        if whole >= share:
+            parts[n] = arb((whole - share).lower())
+            return True
+        if whole > 0:
+            lacking = arb((lacking - whole * start ** (n - k)).upper())
+            parts[n] = ZERO
+    return False
+
+
 def exponential(start: arb, p: Polynomial | None, upwards: bool) -> Rate | None:
     """exp of a polynomial bound, brought to degree two from the safe side."""
     if p is None:

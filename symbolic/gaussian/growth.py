@@ -21,6 +21,7 @@ from varlaw.symbolic.gaussian.envelopes import (
     exponent_of,
     exponential,
     larger,
+    of_one_sign,
     size_of,
 )
 from varlaw.symbolic.gaussian.known import Known, either, smaller
@@ -98,21 +99,12 @@ class Growth:
 
     def _number(self, p: Polynomial) -> Known:
         """What is known of a polynomial."""
-        sign = 1 if all(c >= 0 for c in p) else -1 if all(c <= 0 for c in p) else 0
+        sign, parts = of_one_sign(self.start, p)
         least = None
-        for power in range(len(p)):  # the term that leads, whatever signs the others have
-            if sign:
-                rest = abs(p[power])
-            else:
-                rest = abs(p[power]) - sum(
-                    (abs(c) * self.start ** (n - power) for n, c in enumerate(p) if n < power), ZERO
-                )
-                if power != len(p) - 1:
-                    continue
-            if rest > 0:
-                found = Rate(arb(rest.lower()).log(), arb(power))
+        for power, c in enumerate(parts):
+            if c > 0:
+                found = Rate(arb(c.lower()).log(), arb(power))
                 least = found if least is None else larger(self.start, least, found)
-                sign = sign or (1 if p[power] > 0 else -1)
         return Known(size_of(self.start, p), least, sign, p, p)
 
     def _step(self, step: Step) -> Known:

@@ -64,16 +64,29 @@ class Moment:
         try:
             if self.exact is not None:
                 return digits_of(self.exact, count)
-            proved = count if self._kinked else max(count, PROMPT)
+            proved = max(count, self._prompt)
             found = _enclosed(self, proved)
             return found if count == proved else shown(found.value, count, found.method)
         except (NoEnclosure, NotClosed) as error:
             raise NoMoment(f"no digits could be proved: {error}") from error
 
     @cached_property
+    def _prompt(self) -> int:
+        """The digits to find when fewer are asked for: PROMPT where they are found."""
+        from varlaw.symbolic.gaussian.balls import NoEnclosure
+
+        if self._kinked:
+            return 1
+        try:
+            _enclosed(self, PROMPT)
+        except (NoEnclosure, NotClosed):
+            return 1
+        return PROMPT
+
+    @cached_property
     def _kinked(self) -> bool:
         parts = (self.function, self.given or Integer(1))
-        kinked = [part for part in parts if contains(part, *KINKED)]
+        kinked = [part for part in parts if contains(part, KINKED)]
         return any(len(parts_of(node)) > 1 for part in kinked for node in part.atoms(*KINKED))
 
     @property
@@ -145,7 +158,7 @@ def moment(
         found = Moment(f, x, m, v, condition, None, "enclosure", *said)
         if found.symbolic:
             raise NoMoment(f"{error}; digits need values for the parameters") from None
-        found.digits(DIGITS if found._kinked else PROMPT)  # what does not exist is refused at once
+        found.digits()  # what does not exist is refused at once
         return found
     method = "value at the mean" if v.is_zero else "closed form"
     return Moment(f, x, m, v, condition, exact, method, *said)

@@ -188,7 +188,7 @@ def _put(f: Expr, node: Expr, value: Expr) -> Expr:
 
 def _innermost(f: Expr, x: Symbol) -> Expr | None:
     """A function with parts whose argument holds no other one; None if there is none."""
-    if not contains(f, *KINKED):
+    if not contains(f, KINKED):
         return None
     for part in f.args:
         found = _innermost(part, x)

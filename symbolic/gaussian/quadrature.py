@@ -6,7 +6,7 @@ Source: Johansson (2018), Numerical integration in arbitrary-precision ball arit
 
 from collections.abc import Callable
 from dataclasses import replace
-from itertools import pairwise
+from itertools import count, pairwise
 from math import ceil
 
 from flint import acb, arb, ctx
@@ -19,6 +19,8 @@ from varlaw.symbolic.gaussian.parts import Part, Scale
 from varlaw.symbolic.gaussian.pieces import Piece
 
 LOW = 64  # bits, for bounds
+EVALUATIONS_PER_BIT = 400
+FAR_OFF = arb(2) ** 32  # times the tolerance
 
 
 def integral(
@@ -28,10 +30,22 @@ def integral(
     tolerance: arb,
     most: int | None = None,
 ) -> acb:
-    """The integral between two ends that may be inexact, with `most` evaluations if given."""
+    """The integral between two ends that may be inexact, by at most so many evaluations.
+
+    Raises NoEnclosure where so many tell nothing.
+    """
+    most = most or EVALUATIONS_PER_BIT * ctx.prec
+    evaluations = count()
+
+    def counted(z: acb, analytic: bool) -> acb:
+        next(evaluations)
+        return function(z, analytic)
+
     total = acb.integral(
-        function, acb(low.mid()), acb(high.mid()), abs_tol=tolerance, eval_limit=most
+        counted, acb(low.mid()), acb(high.mid()), abs_tol=tolerance, eval_limit=most
     )
+    if next(evaluations) >= most and total.real.rad() > FAR_OFF * tolerance:
+        raise NoEnclosure(f"the function varies too fast for {most} evaluations of it")
     for end in (low, high):
         if not end.is_exact():
             size = arb(function(acb(end), False).abs_upper()) * arb(end.rad())

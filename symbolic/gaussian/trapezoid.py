@@ -30,12 +30,17 @@ MOST_BOXES = 4_000
 MANY_BITS = 600  # from where on a strip is looked for even if it must be verified on balls
 WIDEST = 2  # of the boxes to begin with
 DEEPEST = 14
+HALVINGS = 10  # of the height
 SLACK = 10  # bits that the error may be larger than aimed at
 LOOSE = 100  # a bound may be so much above a value: its logarithm counts, next to dozens
 
 
 class NotSuited(Exception):
     """The rule cannot be used, or would need too many points."""
+
+
+class NotBounded(NotSuited):
+    """No bound was found at this height; there may be one at a lower one."""
 
 
 @dataclass(frozen=True)
@@ -132,8 +137,18 @@ def grid(at: Line, bits: int, factor: arb, widest: float = 1.0) -> Grid:
         for edge in ((first - arb(0.5)) * step, (last + arb(0.5)) * step):
             error += 2 * factor * _side(at, edge, step)
         if not error < arb(2) ** (SLACK - bits):
-            raise NotSuited("no small bound on the error")
+            raise NotBounded("no small bound on the error")
         return Grid(step, first, last, arb(error.upper()))
+
+
+def _lower_grid(at: Line, bits: int, factor: arb) -> Grid:
+    """The grid at the height of the line, or at a lower one where there is a bound."""
+    for _ in range(HALVINGS):
+        try:
+            return grid(at, bits, factor)
+        except NotBounded:
+            at = replace(at, height=at.height / 2)
+    return grid(at, bits, factor)
 
 
 def mass(at: Line, margin: float = 1.0) -> arb:
@@ -159,7 +174,7 @@ def mass(at: Line, margin: float = 1.0) -> arb:
             stack += [(low, middle, depth + 1), (middle, high, depth + 1)]
         else:
             break
-    raise NotSuited("the function varies too fast in its strip, or is not bounded there")
+    raise NotBounded("the function varies too fast in its strip, or is not bounded there")
 
 
 def _side(at: Line, x: arb, step: arb) -> arb:
@@ -177,7 +192,7 @@ def _side(at: Line, x: arb, step: arb) -> arb:
         if total.is_finite():
             return total * piece * at.fade(x)
         count *= 2
-    raise NotSuited("the function is not bounded at the sides of its strip")
+    raise NotBounded("the function is not bounded at the sides of its strip")
 
 
 def _verify(at: Line, function: Callable[[acb, bool], acb]) -> None:
@@ -215,7 +230,7 @@ def mean_on_line(
         left = -right
     at = line(part.program, scale, left, right, Weight(half, half), bits, size)
     with ctx.workprec(LOW):
-        points = grid(at, bits, 1 / (2 * arb.pi()).sqrt())
+        points = _lower_grid(at, bits, 1 / (2 * arb.pi()).sqrt())
     needed = partial(part.needed, bits + guard)
     values = grid_values(part.program, scale, points, half, needed, even)
     result = sum(values, arb(0)) * points.step / (2 * arb.pi()).sqrt()

@@ -1,5 +1,6 @@
 """Expressions for the terminal: names as they are typed, products without signs, ^ for powers."""
 
+from math import prod
 from typing import Any
 
 from sympy import Add, Basic, Expr, Integer, Mul, Pow, Rational
@@ -30,12 +31,14 @@ class PlainMath(StrPrinter):
 
     def _print_Mul(self, expr: Expr) -> str:
         product = quotient(expr)
-        above = self.row(product.number, product.above)
-        below = self.row(product.divisor, product.below)
+        parts = [over_number(f) if isinstance(f, Add) else (f, 1) for f in product.above]
+        divisor = product.divisor * prod(number for _, number in parts)
+        above = self.row(product.number, tuple(f for f, _ in parts))
+        below = self.row(divisor, product.below)
         sign = "-" if product.negative else ""
         if below == "1":
             return sign + above
-        simple = len(product.below) + (product.divisor != 1) == 1
+        simple = len(product.below) + (divisor != 1) == 1
         return f"{sign}{above}/{below}" if simple else f"{sign}{above}/({below})"
 
     def row(self, number: int, factors: tuple[Expr, ...]) -> str:

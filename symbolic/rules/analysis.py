@@ -19,7 +19,7 @@ from sympy import (
 from sympy import integrate as antiderivative
 
 from varlaw.symbolic.assumptions import Assumption, Kind
-from varlaw.symbolic.derivation import Outcome, RuleError, Used, relation, rule
+from varlaw.symbolic.derivation import Outcome, RuleError, Used, WrongLimit, relation, rule
 from varlaw.symbolic.sequences import IndexProduct
 from varlaw.symbolic.terms import Expectation, Variance
 
@@ -100,6 +100,9 @@ def concentrate(state: Expr, used: Used, mean: Expr, width: Symbol) -> Outcome:
     """
     from varlaw.symbolic.strategy import normal_form
 
+    held = Mul(*(part for part in Mul.make_args(state) if part.has(mean)))
+    if continuous_in(held, mean, width):
+        grown(state / held, held, width)
     if not continuous_in(state, mean, width):
         raise RuleError(f"not covered: {state} is not made of powers and products of {mean}")
     centre, spread = normal_form(Expectation(mean)), normal_form(Variance(mean))
@@ -110,6 +113,15 @@ def concentrate(state: Expr, used: Used, mean: Expr, width: Symbol) -> Outcome:
     certificate = {"centre": centre, "spread": spread, "width": width, "mean": mean, "limit": value}
     reason = f"in probability: E[{mean}] -> {value}, Var[{mean}] = O(1/{width}) (Chebyshev)"
     return Outcome(state.xreplace({mean: value}), "->", certificate, reason)
+
+
+def grown(front: Expr, core: Expr, variable: Symbol) -> None:
+    """Raises WrongLimit where a front factor grows or vanishes beside what tends to a constant."""
+    if front.has(variable):
+        end = "0" if limit(front, variable, oo) == 0 else "no positive number"
+        raise WrongLimit(
+            f"{front * core} tends to {end} as {variable} grows, since {core} has a limit"
+        )
 
 
 def continuous_in(state: Expr, mean: Expr, width: Symbol) -> bool:
@@ -133,5 +145,5 @@ def continuous_in(state: Expr, mean: Expr, width: Symbol) -> bool:
 def asymptotic(state: Expr, used: Used, to: Expr, variable: Symbol) -> Outcome:
     """`state ~ to` as the variable grows: their quotient tends to 1."""
     if limit(state / to, variable, oo) != 1:
-        raise RuleError(f"{state} / {to} does not tend to 1 as {variable} grows")
+        raise WrongLimit(f"({state})/({to}) does not tend to 1 as {variable} grows")
     return Outcome(to, "~", {"variable": variable}, f"the quotient tends to 1 as {variable} -> oo")

@@ -8,6 +8,7 @@ from varlaw.symbolic.arrays import Entry
 from varlaw.symbolic.assumptions import Assumption, Kind
 from varlaw.symbolic.derivation import Outcome, RuleError, Used, rule
 from varlaw.symbolic.ranges import Range
+from varlaw.symbolic.rules.analysis import grown
 from varlaw.symbolic.sequences import Named, Term, named
 from varlaw.symbolic.terms import Expectation, IndexSum, factors
 
@@ -116,6 +117,8 @@ def large_numbers(state: Expr, used: Used, over: Symbol) -> Outcome:
         raise RuleError(f"there is no mean over {over} in {state}")
     used.add(Assumption(Kind.WIDE, (str(over),)))
     after = state.xreplace(means)
+    held = Mul(*(part for part in Mul.make_args(state) if part.has(*means)))
+    grown(state / held, held, over)
     if over in after.free_symbols:
         raise RuleError(f"not covered: {after} still depends on {over}")
     return Outcome(after, "->", {"means": means, "over": over})
@@ -139,11 +142,14 @@ def delta_method(state: Expr, used: Used, over: Symbol) -> Outcome:
         raise RuleError(f"not covered: {mean} is not a mean over {over}")
     g = total.summand
     centre, square = Expectation(g), Expectation(g**2)
-    if state != over * (Expectation(log(mean)) - log(centre)):
+    core = over * (Expectation(log(mean)) - log(centre))
+    front = state / core
+    if front.has(Expectation):
         raise RuleError(f"not covered: {state} is not {over} (E[log] - log E) of a mean")
+    grown(front, core, over)
     b = Symbol("b", positive=True)
     curvature = diff(log(b), b, 2).xreplace({b: centre})
     used.update(_iid(total))
     used.add(Assumption(Kind.WIDE, (str(over),)))
-    after = Mul(curvature, square - centre**2, Integer(1) / 2)
+    after = Mul(front, curvature, square - centre**2, Integer(1) / 2)
     return Outcome(after, "->", {"mean": mean, "over": over})

@@ -2,7 +2,7 @@
 
 from sympy import Basic, Expr, Symbol, cancel, factor, fraction, limit, powsimp, together
 
-from varlaw.symbolic.derivation import Outcome, RuleError, Used, relation, rule, sign_of
+from varlaw.symbolic.derivation import Outcome, RuleError, Used, WrongLimit, relation, rule, sign_of
 
 
 @rule("at-most", "the square of the bound exceeds the square by something positive", "upper-bound")
@@ -21,7 +21,7 @@ def at_most(state: Expr, used: Used, bound: Expr) -> Outcome:
 def small(state: Expr, used: Used, to: Expr, variable: Symbol) -> Outcome:
     """`state ~ to` as the variable tends to 0: their quotient tends to 1."""
     if limit(state / to, variable, 0, "+") != 1:
-        raise RuleError(f"{state} / {to} does not tend to 1 as {variable} tends to 0")
+        raise WrongLimit(f"({state})/({to}) does not tend to 1 as {variable} tends to 0")
     return Outcome(to, "~", {"variable": variable}, f"the quotient tends to 1 as {variable} -> 0")
 
 

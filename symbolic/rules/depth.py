@@ -1,11 +1,20 @@
 """Rules of depth: the first layer below a threshold, slow decay, the logarithm of a mean."""
 
-from sympy import Expr, Integer, Symbol, diff, limit, log
+from sympy import Expr, Integer, Mul, Symbol, diff, limit, log
 
 from varlaw.symbolic.arrays import Entry
 from varlaw.symbolic.assumptions import Assumption, Kind
-from varlaw.symbolic.derivation import Derivation, Outcome, RuleError, Used, relation, rule
+from varlaw.symbolic.derivation import (
+    Derivation,
+    Outcome,
+    RuleError,
+    Used,
+    WrongLimit,
+    relation,
+    rule,
+)
 from varlaw.symbolic.gaussian.integrand import variable_of
+from varlaw.symbolic.rules.analysis import grown
 from varlaw.symbolic.sequences import Named, Term
 from varlaw.symbolic.terms import Expectation, IndexSum, factors, indicator
 
@@ -65,7 +74,7 @@ def small_variance(state: Expr, used: Used, variance: Symbol) -> Outcome:
         used.update(known.assumptions)
     value = limit(state.xreplace(found), variance, 0)
     if not value.is_finite:
-        raise RuleError(f"{state} has no limit as {variance} goes to 0")
+        raise WrongLimit(f"{state} has no limit as {variance} goes to 0")
     return Outcome(
         value,
         "->",
@@ -85,11 +94,15 @@ def slow_decay(state: Expr, used: Used, previous: Term, index: Symbol, steps: Sy
 
     With E[f(z)] = q - c q^2 + O(q^3) and c > 0, the differences 1/q_(t+1) - 1/q_t tend to c.
     """
-    known = variable_of(state.rhs) if isinstance(state.rhs, Expectation) else None
+    means = [part for part in Mul.make_args(state.rhs) if isinstance(part, Expectation)]
+    known = variable_of(means[0]) if len(means) == 1 else None
     if known is None or known.mean != 0 or known.variance != previous:
         raise RuleError(f"not covered: {state.rhs} is no mean over N(0, {previous})")
     small = Symbol("q", positive=True)
-    map_ = series(known.inside(state.rhs), known.symbol, small)
+    front = state.rhs / means[0]
+    if front != 1:
+        raise WrongLimit(f"{state.rhs}/{previous} does not tend to 1: no decay like 1/{steps}")
+    map_ = series(known.inside(means[0]), known.symbol, small)
     rate = -map_.coeff(small, 2)
     if map_.coeff(small, 0) != 0 or map_.coeff(small, 1) != 1 or not rate.is_positive:
         raise RuleError(f"not covered: the map {map_} does not decay slowly")
@@ -112,8 +125,11 @@ def log_of_mean(state: Expr, used: Used, mean: Named, width: Symbol) -> Outcome:
     Var(U), E|S - 1|^3 = O(n^(-3/2)). Far from 1 the probability is exponentially small, while
     E[log(S)^2 1[S > 0]] grows no faster than log(n)^2 where log(U)^2 has a mean on U > 0.
     """
-    if state != width * Expectation(log(mean) * indicator(mean, ">")):
+    core = width * Expectation(log(mean) * indicator(mean, ">"))
+    front = state / core
+    if front.has(Expectation):
         raise RuleError(f"not covered: {state} is not {width} times the mean of log({mean})")
+    grown(front, core, width)
     unit, entry = unit_of(mean, width)
     moments = [_moment(unit**k, entry) for k in (1, 2)]
     first, second = (chain.end for chain in moments)
@@ -126,7 +142,7 @@ def log_of_mean(state: Expr, used: Used, mean: Named, width: Symbol) -> Outcome:
         | {Assumption(Kind.WIDE, (str(width),))}
     )
     return Outcome(
-        -(second - 1) / 2,
+        -front * (second - 1) / 2,
         "->",
         {"mean": mean, "width": width, "moments": tuple(moments)},
         f"delta method: -Var(U)/2 with E[U] = 1, E[U^2] = {second} for one unit U of the mean",

@@ -2,7 +2,7 @@
 
 from sympy import Expr, Integral, Symbol, limit, oo
 
-from varlaw.symbolic.derivation import Outcome, RuleError, Used, rule
+from varlaw.symbolic.derivation import Outcome, RuleError, Used, WrongLimit, rule
 from varlaw.symbolic.terms import IndexSum
 
 
@@ -19,7 +19,7 @@ def integral_test(state: Expr, used: Used, to: Expr, variable: Symbol) -> Outcom
     primitive = Integral(total.summand, k).doit()
     least = primitive.subs(k, span.upper + 1) - primitive.subs(k, span.lower)
     if limit(state.xreplace({total: least}) / to, variable, oo) != 1:
-        raise RuleError(f"{state} / {to} does not tend to 1 as {variable} grows")
+        raise WrongLimit(f"({state})/({to}) does not tend to 1 as {variable} grows")
     facts = {"variable": variable, "sum": total, "primitive": primitive}
     reason = f"the sum lies between two integrals; the quotient tends to 1 as {variable} -> oo"
     return Outcome(to, "~", facts, reason)

@@ -51,6 +51,7 @@ ONE_LAW_OF_WEIGHTS = {
     "means-inequality": "nothing is drawn",
     "sub-ln": "nothing is drawn",
     "dks-depth": "nothing is drawn",
+    "dyt-start": "speaks of normal inputs",
     "stochastic-depth": "draws what is kept, and no weights",
     "overflow-float16": "nothing is drawn",
     "overflow-float32": "nothing is drawn",
@@ -86,6 +87,8 @@ CONTINUOUS = {  # with division by what is 0 for some discrete weights, as the s
     "peri-norm",
     "pre-norm-share",
     "rezero-ramp",
+    "rotation-equilibrium",
+    "rotation-rate",
     "scale-invariant-decay",
     "scale-invariant-equilibrium",
 }

@@ -103,6 +103,12 @@ VALUES = {
 }
 
 
+@pytest.mark.parametrize("name", LAWS)
+def test_what_a_law_does_without_is_not_assumed(name: str) -> None:
+    law = find(name)
+    assert not set(law.usual) & law.derivation.assumptions
+
+
 SHORT = {  # as the sources write them
     "nngp-relu": "q*(2*rho*asin(rho) + pi*rho + 2*sqrt(1 - rho^2))/(4*pi)",  # cho2009, eq. (6)
     "nngp-relu-slope": "(2*asin(rho) + pi)/(4*pi)",

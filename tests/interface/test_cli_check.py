@@ -118,7 +118,18 @@ def test_annotations(varlaw: Run, folder: Path) -> None:
     assert second.startswith("::warning file=a%2Cb.md,title=loose,line=1,")
     assert third.startswith("::warning file=a%2Cb.md,title=problem,line=3,")
     strict = varlaw("check", ".", "--format", "github", "--strict").out
-    assert strict.count("::error ") == 3
+    assert strict.count("::error ") == 4 and "::warning" not in strict
+
+
+def test_problems_are_told_in_their_order(varlaw: Run, folder: Path) -> None:
+    (folder / "a.md").write_text("<!-- varlaw: ingore -->\n\\( x\n\n<!-- varlaw: ignore -->\n")
+    told = [line for line in varlaw("check", ".").out.splitlines() if ": problem: " in line]
+    assert [line.partition(": problem: ")[0] for line in told] == [
+        "a.md:1:1",
+        "a.md:2:1",
+        "a.md:4:1",
+    ]
+    assert "it claims nothing, and declares nothing" in told[0]
 
 
 def test_a_context_and_standard_input(

@@ -30,6 +30,9 @@ def test_the_json_has_all_digits(varlaw: Run) -> None:
     [
         ("relu --shape tat", "leaky_relu"),
         ("tanh --depth 3", "belong to --shape"),
+        ("elu --shape tat --blocks 3,4 --branch 3", "give --depth, or all of"),
+        ("elu --shape tat --blocks 3,x --branch 3 --shortcut 1/2", "residual blocks by group"),
+        ("elu --shape tat --blocks 3 --branch 3 --shortcut 2", "between 0 and 1"),
         ("tanh --shape dks --target 1/2", "above 1"),
         ("tanh --shape dks --target foo", "above 1"),
         ("tanh --shape dks --variance 2", "goes with neither"),

@@ -1,5 +1,7 @@
 """What the enclosures rest on: growth, strips, grids, ranges where a function is real."""
 
+from fractions import Fraction
+
 import mpmath
 import pytest
 from flint import acb, arb, ctx
@@ -28,6 +30,7 @@ from sympy import (
 from varlaw.symbolic.gaussian.balls import NoEnclosure, ball
 from varlaw.symbolic.gaussian.decimals import ends
 from varlaw.symbolic.gaussian.domains import prove_finite
+from varlaw.symbolic.gaussian.envelopes import of_one_sign
 from varlaw.symbolic.gaussian.grids import Grid, grid_values
 from varlaw.symbolic.gaussian.growth import Growth
 from varlaw.symbolic.gaussian.parts import Scale
@@ -44,6 +47,7 @@ STANDARD = Scale(Integer(0), Integer(1), arb(1))
 GROWING = [
     Integer(3) * x,
     x**3 - 100 * x + 1,
+    x**2 / 40000 - x / 70000 + 2,
     exp(3 * x) + exp(-2 * x) - x**5,
     exp(x**2 / 5 - 3 * x),
     exp(-(x**4) + x**3),
@@ -89,6 +93,27 @@ def test_nothing_grows_beyond_its_bound(f: Expr, mean: int, slope: Expr) -> None
                 if bound is not None:
                     limit = sum((c * t**n for n, c in enumerate(bound)), arb(0))
                     assert not (value - limit) * side > 0
+
+
+@pytest.mark.parametrize(
+    ("coefficients", "sign"),
+    [
+        ([2, Fraction(-1, 70000), Fraction(1, 40000)], 1),
+        ([-1, -1, 0, 2], 1),
+        ([-9, 2, 1], 1),
+        ([5, 3, -40], -1),
+        ([1, -100, 1], 0),
+        ([1, -1], -1),
+    ],
+)
+def test_signs_of_polynomials(coefficients: list[Fraction], sign: int) -> None:
+    p = [arb(c.numerator) / c.denominator for c in map(Fraction, coefficients)]
+    found, q = of_one_sign(arb(3), tuple(p))
+    assert found == sign
+    for t in (arb(3) + arb(k) / 7 for k in range(100 if found else 0)):
+        below = sum((c * t**n for n, c in enumerate(q)), arb(0))
+        assert not below < 0
+        assert not below > sign * sum((c * t**n for n, c in enumerate(p)), arb(0))
 
 
 def test_the_bounds_are_near_where_they_can_be() -> None:

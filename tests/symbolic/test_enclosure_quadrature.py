@@ -30,6 +30,8 @@ from hypothesis import strategies as st
 from sympy import Expr, Integer, Rational, atan, cos, diff, erf, exp, log, sin, sqrt, tanh
 
 from varlaw.symbolic.gaussian import enclosure, trapezoid
+from varlaw.symbolic.gaussian.functions import NoMoment
+from varlaw.symbolic.gaussian.moment import moment
 
 digits = pytest.fixture(autouse=True)(sixty_digits)
 
@@ -195,3 +197,46 @@ def test_many_digits_at_mean_zero(f: Expr, precise: Callable[[Any], Any]) -> Non
         h = mpmath.mpf(1) / 90
         value = h * mpmath.fsum(precise(k * h) * mpmath.npdf(k * h) for k in range(-3430, 3431))
         assert abs(mpmath.mpf(expectation(whole(f), digits=305).digits) - value) < 1e-303
+
+
+@pytest.mark.parametrize(
+    ("text", "f"),
+    [
+        ("sin(exp(x))", lambda z: mpmath.sin(mpmath.exp(z))),
+        (
+            "sin(exp(x))^2*sigmoid(x)",
+            lambda z: mpmath.sin(mpmath.exp(z)) ** 2 / (1 + mpmath.exp(-z)),
+        ),
+    ],
+)
+def test_fast_waves(text: str, f: Callable[[Any], Any]) -> None:
+    """Beyond 6 the weight is below 1e-9; from there the waves are left out."""
+    with mpmath.workdps(20):
+        ends = [-8, 0, *(mpmath.log(k * mpmath.pi) for k in range(1, 129, 2)), 6]
+        whole = mpmath.quad(lambda z: f(z) * mpmath.npdf(z), ends)
+    assert abs(float(moment(text).digits(15).digits) - float(whole)) < 2e-9
+
+
+def test_waves_that_are_too_fast_are_refused() -> None:
+    with pytest.raises(NoMoment, match="varies too fast for"):
+        moment("sin(exp(x^2))")
+
+
+def gelu_tanh(z: Any) -> Any:
+    return z / (1 + mpmath.exp(-2 * mpmath.sqrt(2 / mpmath.pi) * (z + z**3 * 44715 / 1000000)))
+
+
+@pytest.mark.parametrize(
+    ("text", "f"),
+    [
+        ("softplus(gelu_tanh(x))", lambda z: mpmath.log1p(mpmath.exp(gelu_tanh(z)))),
+        ("log(1 + gelu_tanh(x)^2)", lambda z: mpmath.log1p(gelu_tanh(z) ** 2)),
+        ("log(2 + x^2/4000000)*1[x < 0]", lambda z: mpmath.log(2 + z**2 / 4000000) * (z < 0)),
+        ("relu(2*x - 1)/(1 + x^2/17000)", lambda z: max(2 * z - 1, 0) / (1 + z * z / 17000)),
+    ],
+)
+def test_bounds_that_need_the_right_form(text: str, f: Callable[[Any], Any]) -> None:
+    with mpmath.workdps(25):
+        law = [-14, -4, 0, mpmath.mpf("0.5"), 4, 14], mpmath.mpf(1) / 7
+        expected = mpmath.quad(lambda z: f(z) * mpmath.npdf(z, law[1]), law[0])
+        assert abs(mpmath.mpf(moment(text, "1/7").digits(18).digits) - expected) < 1e-17

@@ -53,6 +53,12 @@ def test_singular_at_a_point(text: str, f: Function, points: Sequence[Any]) -> N
         ("tanh(x)/x", lambda z: mpmath.tanh(z) / z if z else mpmath.mpf(1)),
         ("sin(x)^2/abs(x)", lambda z: mpmath.sin(z) * mpmath.sinc(z) * mpmath.sign(z)),
         ("relu(x)*erf(x)/x^2", lambda z: mpmath.erf(z) / z if z > 0 else mpmath.mpf(0)),
+        ("(exp(x) - 1)/x", lambda z: mpmath.expm1(z) / z),
+        ("(1 - cos(x))/x^2", lambda z: mpmath.sinc(z / 2) ** 2 / 2),
+        ("(exp(x) - 1 - x)/x^2", lambda z: mpmath.hyp1f1(1, 3, z) / 2),
+        ("log(1 + x^2)/x^2", lambda z: mpmath.log1p(z * z) / z**2),
+        ("sin(x - 1)/(x - 1)", lambda z: mpmath.sinc(z - 1)),
+        ("1/x - 1/(exp(x) - 1)", lambda z: 1 / z - 1 / mpmath.expm1(z)),
     ],
 )
 def test_removable_poles(text: str, f: Function) -> None:
@@ -62,7 +68,10 @@ def test_removable_poles(text: str, f: Function) -> None:
         assert abs(mpmath.mpf(moment(text, "1/3").digits(18).digits) - expected) < 1e-17
 
 
-@pytest.mark.parametrize("text", ["sin(x)/x^2", "atan(x)/x^3", "cos(x)/x"])
+@pytest.mark.parametrize(
+    "text",
+    ["sin(x)/x^2", "atan(x)/x^3", "cos(x)/x", "sigmoid(x)/x", "(cos(x) - 1)/x^3", "1/x + 1/x^2"],
+)
 def test_poles_that_are_left(text: str) -> None:
     with pytest.raises(NoMoment, match="may be infinite or undefined"):
         moment(text, "1/3")

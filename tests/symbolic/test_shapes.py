@@ -11,6 +11,7 @@ from mpmath import mpf
 from sympy import Rational, Symbol, oo, tanh
 
 from varlaw.symbolic.gains.gain import gain
+from varlaw.symbolic.gains.network import Residual
 from varlaw.symbolic.gains.roots import SCALE, SHIFT, Box, Moments, proved
 from varlaw.symbolic.gains.shaped import NoShape, shapes
 from varlaw.symbolic.gaussian.balls import NoEnclosure
@@ -108,6 +109,29 @@ def test_published_slopes_of_leaky_relu():
     (found,) = shapes(gain("leaky_relu"), "dks", ZETA)
     values = [float(found.parameters[n].digits().digits) for n in ("negative slope", *NAMES[2:])]
     assert values == pytest.approx((0.8761257073, 1.0651832706, -0.0494186930), abs=2e-9)
+
+
+RESNET = Residual((3, 4, 23, 3), 3, Rational(9, 25))
+
+
+def test_published_slope_of_a_residual_network():
+    """test_parameter_computation: leaky_relu by TAT, C_f(0) = 0.75 of its modified ResNet."""
+    (found,) = shapes(gain("leaky_relu"), "tat", Rational(3, 4), RESNET)
+    slope = mpf(found.parameters["negative slope"].digits(15).digits)
+    assert slope == pytest.approx(0.6291800290346146, rel=2e-9)
+
+
+def test_published_softplus_of_a_residual_network():
+    """The same test: softplus by TAT, C_f''(1) = 0.2."""
+    found, *_ = shapes(gain("softplus"), "tat", Rational(1, 5), RESNET)
+    values = [float(found.parameters[name].digits(15).digits) for name in NAMES]
+    published = [0.15011489794748328, 0.5374599901127068, 10.54880187880574, -0.996481014465811]
+    assert values == pytest.approx(published, rel=5e-8)
+
+
+def test_a_residual_network_has_no_dks():
+    with pytest.raises(NoShape, match="shaped by tat"):
+        shapes(gain("tanh"), "dks", Rational(6, 5), RESNET)
 
 
 @pytest.mark.parametrize(("depth", "target"), [(1, "0.2"), (10, "0.5"), (50, "0.9"), (500, "0.75")])

@@ -3,6 +3,7 @@
 At the error rate of 1e-6 the tests here fail by chance less often than that; seeds are fixed.
 """
 
+import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -134,3 +135,13 @@ def test_what_cross_attention_reads_has_its_number_of_tokens():
 def test_samples_that_are_not_known(text, message):
     with pytest.raises(BlockError, match=message):
         verdicts(read_block(text), start(1, 0))
+
+
+def test_few_tokens_are_followed_one_by_one():
+    """Of 8 tokens the formula of many is 18 % off backward; each followed, it is within 5 %."""
+    block = read_block("attention(32, 8, value=1/32, out=1/32, query=1/32, key=1/32)")
+    found = verdicts(block, start(1, "1/4"), budget=1e8, tolerance=0.1)["backward"]
+    assert found.verdict == "undecided"
+    assert found.estimate < 0.9 * found.claimed
+    claimed = float(re.search(r"token by token (\S+) is claimed: verified", found.why)[1])
+    assert found.estimate == pytest.approx(claimed, rel=0.06)

@@ -27,6 +27,10 @@ ROWS = {  # block, mean of the input, relative error that is allowed for
     "dropout": ("linear(24, 36, var=1/20) >> dropout(1/5)", 0, 0),
     "softmax": ("linear(64, 400, var=1/128) >> softmax(400)", 0, 0.05),
     "attention": ("attention(24, 4, value=1/20, out=1/24)", "1/2", 0),
+    "dropped": ("attention(24, 4, value=1/20, out=1/24, dropout=1/5)", "1/2", 0),
+    "soft": (
+        "attention(64, 4, value=1/64, out=1/64, query=1/512, key=1/64, dropout=1/5)", 0, 0.04,
+    ),
     "feed-forward": (
         "linear(48, 96, var=1/48) >> relu >> linear(96, 48, var=1/48) >> dropout(1/10)", 0, 0.05,
     ),

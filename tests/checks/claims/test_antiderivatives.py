@@ -71,6 +71,7 @@ def test_means_over_a_range(lines: list[str], text: str, expected: str) -> None:
         ("n real", "int_0^1 x^n dx = 1/(n + 1)", "undecided"),  # so for n > -1
         ("a > 0", "int_{-oo}^{oo} e^(-a x^2) dx = sqrt(pi/a)", "verified"),
         ("a > 0", "int_{-oo}^{oo} e^(-a x^2) dx = sqrt(pi/(2 a))", "refuted"),
+        ("a > 0", "int_{oo}^{oo} e^(-a x^2) dx = sqrt(pi/a)", "undecided"),
         ("a real", "int_{-oo}^{oo} e^(-a x^2) dx = sqrt(pi/a)", "undecided"),
         # github.com/sympy/sympy/issues/28485
         ("a < 0", "int_{-oo}^{oo} e^(a (x^2 + 2 x)) dx = sqrt(pi/(-a)) e^(-a)", "verified"),

@@ -52,6 +52,9 @@ from varlaw.symbolic.formulas.reader import read_formula, read_plain
         (r"\sqrt{m^2+n^2} \le m+n", "verified"),
         (r"\sqrt{m^2+n^2} \ge m+n", "refuted"),
         (r"\log 1000 = 3", "undecided"),  # to base 10
+        (r"\sin 30 = 1/2", "undecided"),  # in degrees
+        (r"\arctan 1 = 45", "undecided"),
+        (r"\tan 45 = 2", "refuted"),
         (r"\log 1000 = 4", "refuted"),
         (r"\prod_{k=1}^{5} k = 121", "refuted"),
         (r"1/2^{99} = 1/2^{98}", "refuted"),
@@ -62,6 +65,13 @@ from varlaw.symbolic.formulas.reader import read_formula, read_plain
         (r"(m+n)^2 = m^2 + 3mn + n^2", "refuted"),
         (r"\int_{-1}^{1} \frac{1}{x} dx = 0", "undecided"),
         (r"\sqrt{-1} = 1", "undecided"),
+        (r"n! > 2^n", "undecided"),  # so from 4 on
+        (r"n! < 2^n", "refuted"),
+        (r"\sum_{k=m}^{n} 1 = n - m + 1", "verified"),
+        (r"\sum_{k=m}^{n} 1 = n - m", "refuted"),
+        (r"\sqrt{5 - 2\sqrt6} = \sqrt3 - \sqrt2", "verified"),
+        (r"\sqrt{5 - 2\sqrt6} = \sqrt2 - \sqrt3", "refuted"),
+        (r"\mathrm{erfc}(x) = 1 - \mathrm{erf}(x)", "verified"),
         (r"\frac{1}{0} = \frac{2}{0}", "undecided"),
         (r"\max(2, 3) = 3", "verified"),
         (r"\lfloor 7/2 \rfloor = 3", "verified"),

@@ -51,6 +51,7 @@ def test_draws_have_the_moments_of_their_law(name: str, given: tuple[Rational, .
         ("Var[b] = p where b ~ Bernoulli(p)", "refuted"),
         ("Var[t] = 0.7737413 where t ~ truncated(0, 1, -2, 2)", "verified"),
         ("E[x^2] = 2 where x ~ Laplace(0, 1)", "verified"),
+        ("E[x] = n p where x ~ Binomial(n, p)", "verified"),  # n = 5, and no fraction
     ],
 )
 def test_claims_are_measured_under_the_law_that_is_declared(text: str, verdict: str) -> None:
@@ -58,6 +59,13 @@ def test_claims_are_measured_under_the_law_that_is_declared(text: str, verdict: 
     (measured,) = found.measured
     assert str(measured.verdict) == verdict
     assert measured.weights == "as declared"
+
+
+def test_what_is_no_expectation_is_not_measured() -> None:
+    text = "median(x) = log(2)/r where x ~ Exponential(rate = r)"
+    (found,) = gather(read_statements(text), text, Settings())
+    assert not found.measured
+    assert "no expectation" in found.unmeasured
 
 
 def test_a_measurement_over_its_budget_says_so() -> None:

@@ -58,6 +58,7 @@ def test_delimiters_are_the_same_in_every_format(text: str, found: list[str], su
         ("from $5 to $x_1$", ["x_1"]),
         ("$5-$10 and US$3", []),
         ("价格是$5，不是$6。若$x＞0$，则$x+1＞1$。", ["x＞0", "x+1＞1"]),
+        ('[a $x$](b/$c$ \'d $e$\') ![$y$](f "$g$") ("$z$")', ["x", "y", "z"]),
         # what dialects of Markdown do not show
         ("{/* $a$ */} $b$ and {`$c$`} {/* $d$", ["b", "d"]),
         ('$a$\n+++ {"k": "$b$"}\n$c$ +++ $d$', ["a", "c", "d"]),
@@ -136,6 +137,7 @@ def test_markdown(text: str, found: list[str]) -> None:
         ("\\begin{minted}{python}$x$\\end{minted}$y$", ["y"]),
         ("\\verb|$x$| and \\lstinline{$x$} and $y$", ["y"]),
         ("\\iffalse $x$ \\fi $y$", ["y"]),
+        ("\\url{a/$b} $x$ \\href{a/%20$b}{$y$} $z$", ["x", "y", "z"]),
         ("a \\\\[2pt] $y$ \\\\(b)", ["y"]),
         ("\\title{$x$}\\begin{document}$y$\\end{document}$z$", ["y"]),
         ("``quoted'' $x$ `single'", ["x"]),

@@ -193,3 +193,12 @@ def test_ratio_and_share_by_layer():
     assert simplify(found.share - 1 / (1 + layers)) == 0
     whole = Symbol("L", positive=True)
     assert simplify(found.ratio - (1 + whole) / (1 + layers) ** 2) == 0
+
+
+def test_decimals_that_cancel_are_no_factor_of_growth():
+    """Experts whose gates are decimals: a power of l, as for any branch, not 1.0^l."""
+    unit = "linear(64, 64, var=1/32) >> relu >> linear(64, 64, var=1/64)"
+    gated = read_block(f"repeat(prenorm(moe({unit}, 8, 2, router=1/64)), L)")
+    found = depth(gated, start()).backward
+    assert found.kind == "polynomial"
+    assert 1 < found.rate < 2

@@ -19,6 +19,7 @@ from varlaw.symbolic.blocks.state import (
     Gradient,
     State,
 )
+from varlaw.symbolic.language import read
 
 d, n, v, b, s, G, p, T = (
     Symbol(name, positive=True) for name in ["d", "n", "v", "b", "s", "G", "p", "T"]
@@ -122,6 +123,35 @@ def test_the_table_of_deepscalelm(block: Block, mean, row):
             assert abs((value - expected).subs(at).evalf()) < 1e-12
 
 
+@pytest.mark.parametrize("logits", ["1/100", "1/10"])
+@pytest.mark.parametrize("rho", [0, ONE / 3])
+@pytest.mark.parametrize("drop", [0, ONE / 3])
+def test_the_attention_row_of_deepscalelm(logits, rho, drop):
+    """Its code, simulations/SHA.py: many tokens, small logits, whose gradients it leaves out."""
+    width, head, length, value, c_ = 316, 64, 548, ONE / 500, ONE / 2
+    w = read(logits) / width
+    block = Attention(
+        width, length, value=value, out=ONE / head, query=w, key=w, head_width=head, dropout=drop
+    )
+    state = State(second_moment=ONE, product=rho)
+    gradient = Gradient(second_moment=ONE * head / width, product=c_ * head / width)
+    out, back = block.forward(state), block.backward(gradient, state)
+    apart, s2 = 1 - rho, width * w**2
+    term = apart**2 * (length - 1) * s2
+    term += exp(apart * width * s2) / (1 - drop) * (4 * apart**2 * s2 + apart)
+    variance = (term / length + rho) * width * value
+    shared = (2 * apart**2 * width * w**2 + apart) / length + rho
+    pairs = (length - 1) * c_
+    expected = [
+        (out.second_moment, variance),
+        (out.product, shared * width * value),
+        (back.second_moment, head * value * (1 / (1 - drop) + pairs) / length),
+        (back.product, head * value * (1 + pairs) / length),
+    ]
+    for found, published in expected:
+        assert float(found / published) == pytest.approx(1, rel=0.04)
+
+
 def test_the_tables_wrong_neighbour_differs():
     out = Activation("relu").forward(given())
     assert simplify(out.variance - s / 2) != 0
@@ -197,6 +227,19 @@ def test_embedding_starts_anew():
         ("prenorm(linear(d, d, var=v) >> abs >> linear(d, d, var=v))", "exact at finite width, "
          "symmetric weights"),
         ("residual(linear(d, d, var=v) >> relu)", "symmetric weights, wide limit"),
+        (
+            "conv(3, 8, 3, var=1, padding=1, size=8) >> groupnorm(2) >> linear(8, 8, var=v)",
+            "exact at finite width, means over positions",
+        ),
+        (
+            "conv(3, 8, 3, var=1, padding=1, size=8) >> layernorm >> linear(8, 8, var=v)",
+            "exact at finite width",
+        ),
+        (
+            "layernorm >> moe(linear(8, 8, var=v), 4, 2, router=1/8)",
+            "wide limit, means over gates",
+        ),
+        ("layernorm >> moe(linear(8, 8, var=v), 4, 1, router=1/8)", "exact at finite width"),
     ],
 )  # fmt: skip
 def test_regimes(block, regime):

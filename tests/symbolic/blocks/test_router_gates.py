@@ -83,3 +83,11 @@ def test_gradients_through_gates(router):
 def test_gates_that_do_not_change_have_no_slope():
     assert gate_slopes(2, 8, 1) == pytest.approx(0, abs=1e-6)
     assert gate_slopes(0, 8, 2) == pytest.approx(1 / 2 - 2 / 4 + 1 / 4, abs=1e-6)
+
+
+def test_an_activation_right_behind_gates_is_refused():
+    """Given its gates a feature is Gaussian, of a variance that differs from token to token."""
+    gated = "layernorm >> moe(linear(8, 8, var=1/8), 4, {}, router=1/8) >> tanh"
+    assert read_block(gated.format(1)).forward(start()).second_moment != 0
+    with pytest.raises(BlockError, match="needs Gaussian features"):
+        read_block(gated.format(2)).forward(start())

@@ -1,0 +1,70 @@
+"""Experiments on sines: units of a layer, and pairs of a cosine and a sine at two inputs."""
+
+from fractions import Fraction
+from math import exp
+
+import numpy as np
+
+from varlaw.checks.experiments.activations import NORMAL, exact_of, over_units, value
+from varlaw.checks.experiments.kernels import FIRST, SECOND, WIDTH, along
+from varlaw.checks.experiments.registry import Case, Draws, Trial, experiment
+
+
+@experiment(law="sine-second-moment", quantity="E[sin(z)^2]", weights=NORMAL, v=Fraction(2, 3))
+def sine_second_moment(case: Case) -> Trial:
+    v = float(case["v"])
+    wrong = {
+        "1/2": 0.5,
+        "v, as if linear": v,
+        "(1 + e^(-2 v))/2, of a cosine": (1 + exp(-2 * v)) / 2,
+        "(1 - e^(-v))/2": (1 - exp(-v)) / 2,
+        "1 - e^(-2 v)": 1 - exp(-2 * v),
+    }
+    fourth = value("sin(x)^4", case["v"])
+    return over_units(case, lambda z: np.sin(z) ** 2, fourth, case.claim(), wrong, case["v"])
+
+
+@experiment(law="siren-fixed-point", quantity="2 E[sin(z)^2]", weights=NORMAL)
+def siren_fixed_point(case: Case) -> Trial:
+    """A step of Newton from v, roughly: the map's slope there is 0.4."""
+    v = Fraction(float(case.claim())).limit_denominator(10**12)
+    second, fourth = (value(f"sin(x)^{k}", v) for k in (2, 4))
+    slope, level = 2 * (1 - float(v)), float(v)
+    return over_units(
+        case,
+        lambda z: (2 * np.sin(z) ** 2 - slope * level) / (1 - slope),
+        (4 * fourth - 4 * slope * level * second + (slope * level) ** 2) / (1 - slope) ** 2,
+        case.claim(),
+        {"1": 1, "one layer from v = 1": 2 * value("sin(x)^2"), "1/2": 0.5},
+        variance=v,
+    )
+
+
+@experiment(
+    law="random-fourier-features",
+    quantity="E[cos cos + sin sin]",
+    weights=NORMAL,
+    q=Fraction(3, 2),
+)
+def random_fourier_features(case: Case) -> Trial:
+    """Two inputs of length 3 and correlation 4/9; frequencies of variance q/9."""
+    q, rho = float(case["q"]), float(along(SECOND))
+    frequencies = case.scaled(case["q"] / 9)
+
+    def draw(rng: np.random.Generator, replicates: int) -> Draws:
+        w = frequencies.sample(rng, (3, WIDTH, replicates))
+        one, other = (np.einsum("i,ijr->jr", x, w) for x in (FIRST, SECOND))
+        pairs = np.cos(one) * np.cos(other) + np.sin(one) * np.sin(other)
+        return np.asarray(pairs.mean(axis=0))
+
+    wrong = {
+        "exp(-2 q (1 - rho))": exp(-2 * q * (1 - rho)),
+        "exp(-q (1 - rho)/2)": exp(-q * (1 - rho) / 2),
+        "cosines alone": exp(-q) * np.cosh(q * rho),
+        "1 - q (1 - rho), its start": 1 - q * (1 - rho),
+    }
+    claimed = case.claim(rho=along(SECOND))
+    # E[cos(d)^2] = (1 + e^(-2 Var d))/2 for the difference d, of variance 2 q (1 - rho)
+    square = (1 + exp(-4 * q * (1 - rho))) / 2
+    spread = (square - float(claimed) ** 2) / WIDTH
+    return Trial(draw, 3 * WIDTH, claimed, spread, {name: exact_of(w) for name, w in wrong.items()})
