@@ -245,6 +245,8 @@ def _with_definitions(
             doubt = doubt or found.reason
         elif inserted(left, right) or inserted(right, left):
             unsure = f"{found.reason}, but numbers are put in here for names that have others there"
+        elif any(_over_another(n) for side in (left, right) for n in side.walk()):
+            unsure = f"{found.reason}, where what is integrated does not hold the variable"
         elif other_unit(a, sign, b, context):
             unsure = f"{found.reason}, by a power of 1000, as for other units"
         elif all(map(known.meant, values)):
@@ -258,6 +260,14 @@ def _with_definitions(
         return sure[0]
     told = doubt or unsure
     return Finding(Verdict.UNDECIDED, reason=told) if told else None
+
+
+def _over_another(node: Node) -> bool:
+    r"""Whether what is integrated holds names, but not the variable: \int x \, d\alpha."""
+    if node.head is not Head.INTEGRAL:
+        return False
+    body, variable, *_ = node.parts
+    return bool(names_of(body)) and plain(variable) not in free_names(body)
 
 
 def _current(known: Definitions, name: str, value: Node, context: Context) -> bool:

@@ -1,7 +1,6 @@
 """Equations of moments that need no declaration, and those that do."""
 
 import pytest
-
 from judging import verdict
 
 
