@@ -129,6 +129,8 @@ def _defines(chain: Chain, place: int, context: Context, known: Definitions) -> 
         if context.stated and names_of(left, right) <= {name for name, _ in context.signs}:
             return False  # relu(x) = x where x real
         return all(part.head is Head.NAME for part in left.parts) and len(names_of(left)) > 0
+    if place == 0 and _is_segment(left) and right.head is Head.ROOT:
+        return True
     if left.head is not Head.NAME or context.settles(plain(left)):
         return False
     if (
@@ -143,6 +145,19 @@ def _defines(chain: Chain, place: int, context: Context, known: Definitions) -> 
         return True
     values = known.of(plain(left))
     return not any(literal_of(value) is None and not names_of(value) for value in values)
+
+
+def _is_segment(side: Node) -> bool:
+    """Whether capitals side by side name the distance of two points: AB = sqrt(OA^2 + OB^2)."""
+    capitals = side.head is Head.MULTIPLY and len(side.parts) == 2
+    if not capitals or any(p.head is not Head.NAME or p.parts for p in side.parts):
+        return False
+    one, other = side.parts
+    return (
+        one.end == other.start
+        and len(one.text) == len(other.text) == 1
+        and (one.text.isupper() and other.text.isupper())
+    )
 
 
 def _found(chain: Chain, place: int, context: Context, known: Definitions) -> Finding | None:

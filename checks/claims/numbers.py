@@ -211,10 +211,14 @@ def _integral(node: Node, scope: Scope) -> Any:
         inner = replace(scope.binding(name, x), analytic=analytic, complex=True)
         return acb(_value(body, inner))
 
+    from varlaw.symbolic.gaussian.balls import NoEnclosure
     from varlaw.symbolic.gaussian.quadrature import integral
 
     tolerance = arb(2) ** -ctx.prec
-    found = integral(integrand, low, high, tolerance, EVALUATIONS)
+    try:
+        found = integral(integrand, low, high, tolerance, EVALUATIONS)
+    except NoEnclosure as error:
+        raise NoValue(str(error)) from None
     if not found.is_finite() or not found.imag.contains(0):
         return _in_closed_form(node, scope)
     return found.real

@@ -20,6 +20,7 @@ ROWS: list[tuple[str, list[str]]] = [
     (r"$p = m v + M w = (m + M) u$", [U]),
     (r"$s = n \sigma^2 = m \sigma^2$", [R]),
     (r"$s = (a + b)^2 = a^2 + b^2$", [R]),
+    (r"$AB = \sqrt{OA^2 - OB^2} = \sqrt{10^2 - 6^2} = 9$", [R]),
     # values of another example, another unit, or of what comes later
     (r"$s = 15$, $n = 10$. Now $s\sqrt{2/n} = 0.3\sqrt{2/7}$", [U]),
     (r"$t = 4 + 0.65$ ns, so $\frac{1}{t} = 2.1505 \times 10^{8}$", [U]),
