@@ -140,6 +140,12 @@ class Algebra:
                 found = limit_of_series(node, self)
                 if found is not None:
                     return found
+            case Head.SUM if len(parts) == 4:
+                from varlaw.checks.claims.power_sums import closed as power_sum
+
+                found = power_sum(node, self)
+                if found is not None:
+                    return found
         return self._hidden(node)
 
     def _name(self, node: Node) -> Expr:

@@ -131,6 +131,8 @@ def _defines(chain: Chain, place: int, context: Context, known: Definitions) -> 
         if context.stated and names_of(left, right) <= {name for name, _ in context.signs}:
             return False  # relu(x) = x where x real
         return all(part.head is Head.NAME for part in left.parts) and len(names_of(left)) > 0
+    if place == 0 and _is_segment(left) and right.head is Head.ROOT:
+        return True
     if left.head is not Head.NAME or context.settles(plain(left)):
         return False
     if (
@@ -145,6 +147,19 @@ def _defines(chain: Chain, place: int, context: Context, known: Definitions) -> 
         return True
     values = known.of(plain(left))
     return not any(literal_of(value) is None and not names_of(value) for value in values)
+
+
+def _is_segment(side: Node) -> bool:
+    """Whether capitals side by side name the distance of two points: AB = sqrt(OA^2 + OB^2)."""
+    capitals = side.head is Head.MULTIPLY and len(side.parts) == 2
+    if not capitals or any(p.head is not Head.NAME or p.parts for p in side.parts):
+        return False
+    one, other = side.parts
+    return (
+        one.end == other.start
+        and len(one.text) == len(other.text) == 1
+        and (one.text.isupper() and other.text.isupper())
+    )
 
 
 def _found(chain: Chain, place: int, context: Context, known: Definitions) -> Finding | None:
@@ -250,6 +265,8 @@ def _with_definitions(
             doubt = doubt or found.reason
         elif inserted(left, right) or inserted(right, left):
             unsure = f"{found.reason}, but numbers are put in here for names that have others there"
+        elif any(_over_another(n) for side in (left, right) for n in side.walk()):
+            unsure = f"{found.reason}, where what is integrated does not hold the variable"
         elif other_unit(a, sign, b, context):
             unsure = f"{found.reason}, by a power of 1000, as for other units"
         elif all(map(known.meant, values)):
@@ -263,6 +280,14 @@ def _with_definitions(
         return sure[0]
     told = doubt or unsure
     return Finding(Verdict.UNDECIDED, reason=told) if told else None
+
+
+def _over_another(node: Node) -> bool:
+    r"""Whether what is integrated holds names, but not the variable: \int x \, d\alpha."""
+    if node.head is not Head.INTEGRAL:
+        return False
+    body, variable, *_ = node.parts
+    return bool(names_of(body)) and plain(variable) not in free_names(body)
 
 
 def _current(known: Definitions, name: str, value: Node, context: Context) -> bool:

@@ -11,7 +11,7 @@ from unicodedata import normalize
 from lark import Token
 
 from varlaw.symbolic.formulas.latex_brackets import CLOSING, OPENERS, Brackets
-from varlaw.symbolic.formulas.latex_names import Names
+from varlaw.symbolic.formulas.latex_names import BOLD, Names
 from varlaw.symbolic.formulas.latex_numbers import Numbers
 from varlaw.symbolic.formulas.latex_scanner import Open
 from varlaw.symbolic.formulas.limits import MAX_TOKENS, NotRead
@@ -136,6 +136,8 @@ class Latex(Numbers, Names, Brackets):
             self.emit("ACCENT", piece, ACCENTS[text])
             self.wants = max(self.wants, 1)
             return None
+        if text in BOLD and self.formula_follows():
+            return self.boxed(piece)
         if text in UPRIGHT or text in FONTS:
             return None if self.upright_exponent(piece) else self.font(piece)
         if text in (r"\intertext", r"\shortintertext"):

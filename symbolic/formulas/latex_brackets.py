@@ -242,6 +242,17 @@ class Brackets(Scanner):
         self.skip_spaces()
         return self.boxed(piece) if self.ahead() == "{" else None
 
+    def formula_follows(self) -> bool:
+        """Whether braces come next with a number, other than 0 and 1, or a relation in them."""
+        self.skip_spaces()
+        if self.ahead() != "{":
+            return False
+        after = [item.text for item in self.source[self.place + 1 : self.place + 3]]
+        number = (
+            after[:1] and after[0].isdecimal() and not (after[0] in "01" and after[1:] == ["}"])
+        )
+        return bool(number) or self.relation_inside()
+
     def relation_inside(self) -> bool:
         depth = 0
         for item in self.source[self.place :]:

@@ -20,10 +20,12 @@ ROWS: list[tuple[str, list[str]]] = [
     (r"$p = m v + M w = (m + M) u$", [U]),
     (r"$s = n \sigma^2 = m \sigma^2$", [R]),
     (r"$s = (a + b)^2 = a^2 + b^2$", [R]),
+    (r"$AB = \sqrt{OA^2 - OB^2} = \sqrt{10^2 - 6^2} = 9$", [R]),
     # values of another example, another unit, or of what comes later
     (r"$s = 15$, $n = 10$. Now $s\sqrt{2/n} = 0.3\sqrt{2/7}$", [U]),
     (r"$t = 4 + 0.65$ ns, so $\frac{1}{t} = 2.1505 \times 10^{8}$", [U]),
     (r"$t = 4 + 0.65$, so $\frac{1}{t} = 2.1605$", [R]),
+    (r"At $x = -1$ it is, and $\int_0^2 x \, d\alpha = 2 + 2$", [U]),
     (r"We find $(7 - 3)/s = 1.96$. Here $s = 8$.", [U]),
     (r"$a = 3$, $b = 4$. If $a + b^2 = 6 a$ holds", []),
     # numbers in brackets, thousands, remarks
@@ -31,6 +33,13 @@ ROWS: list[tuple[str, list[str]]] = [
     (r"$768^2 + 768 = 590,592$, $12 \times 590,592 = 7,087,103$", [V, R]),
     (r"$\hat{p}(1 - \hat{p}) = \hat{p} - \hat{p}^2$", [V]),
     (r"$1 - 0.25 = 0.75 \quad (75\%)$", [V]),
+    (r"$5/12 \approx \mathbf{0.417}$, $\boldsymbol{2 + 2 = 5}$", [V, R]),
+    # sums of terms that hold the last index, or none
+    (r"$\sum_{i=1}^6 \frac{1}{6}\log_2 6 = \log_2 6$", [V]),
+    (r"$\sum_{i=1}^n \frac{i}{n}\cdot\frac1n = \frac{n+1}{2n}$", [V]),
+    (r"$\sum_{i=1}^n \frac{i}{n}\cdot\frac1n = \frac{n-1}{2n}$", [R]),
+    (r"$\sum_{i=1}^{n-1} (n - i)^2 = \frac{n(n-1)(2n-1)}{6}$", [V]),
+    (r"$\sum_{i=3}^{n-2} (n - i) = \frac{(n-3)(n-4)}{2} + n - 3 + n - 4$", [R]),
     (r"$P(A \cap B) = 0.3 \cdot 0.4 = 0.13$", [R]),
 ]
 
