@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from sympy import Integer, Mul, Poly, Symbol, symbols
 
-from varlaw.checks.proofs import prove
+from varlaw.checks.steps.proofs import prove
 from varlaw.symbolic.declarations import dimensions, indices, random_array
 from varlaw.symbolic.strategy import normal_form
 from varlaw.symbolic.terms import Expectation, Sum

@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from varlaw.checks.sampling import stream
 from varlaw.checks.simulate import (
     Conditional,
     Direct,
@@ -28,7 +27,8 @@ from varlaw.checks.simulate import (
     spread_by_layers,
     spread_end_to_end,
 )
-from varlaw.checks.statistics import CatoniSequence, judge, planned_size
+from varlaw.checks.statistics.sampling import stream
+from varlaw.checks.statistics.verdicts import CatoniSequence, judge, planned_size
 
 WIDTH, DEPTH, ERROR = 1024, 50, 1e-3
 ERROR_RATE = 1e-6  # the default of `varlaw verify`

@@ -27,7 +27,7 @@ import numpy as np
 from varlaw.checks.experiments.measuring import BATCH
 from varlaw.checks.experiments.registry import Trial, experiments
 from varlaw.checks.experiments.run import Settings, measure, plan
-from varlaw.checks.sampling import stream
+from varlaw.checks.statistics.sampling import stream
 from varlaw.checks.sweep import sweep
 
 ERROR = 1e-3

@@ -7,10 +7,10 @@ from itertools import combinations
 
 from sympy import Expr
 
-from varlaw.checks.algebra import equal, opened
-from varlaw.checks.counter_examples import beyond, counter_example
-from varlaw.checks.proofs import prove
+from varlaw.checks.finite.counter_examples import beyond, counter_example
 from varlaw.checks.report import AssumptionReport, Proof
+from varlaw.checks.steps.algebra import equal, opened
+from varlaw.checks.steps.proofs import prove
 from varlaw.derivations.catalogue import Law, find
 from varlaw.symbolic.arrays import RandomArray, arrays_in
 from varlaw.symbolic.assumptions import Assumption, Kind

@@ -24,7 +24,7 @@ from varlaw.checks.report import (
     Proof,
     StepReport,
 )
-from varlaw.checks.statistics import Verdict
+from varlaw.checks.statistics.verdicts import Verdict
 
 TABLES = """
 create table if not exists results (task text primary key, value text not null);

@@ -16,7 +16,7 @@ from varlaw.checks.grids import MOST_POINTS, Value, values
 from varlaw.checks.journal import Journal, fingerprint
 from varlaw.checks.report import Measurement, worst
 from varlaw.checks.runs import begun, carried_out, measuring
-from varlaw.checks.statistics import BUDGET, Verdict, share
+from varlaw.checks.statistics.verdicts import BUDGET, Verdict, share
 from varlaw.derivations import catalogue
 from varlaw.symbolic.names import suggestion
 

@@ -18,7 +18,7 @@ from varlaw.checks.report import (
     worst,
 )
 from varlaw.checks.runs import DIED, begun, carried_out, measuring
-from varlaw.checks.statistics import BUDGET, Verdict
+from varlaw.checks.statistics.verdicts import BUDGET, Verdict
 from varlaw.derivations import catalogue
 from varlaw.symbolic.language import Text
 
@@ -62,7 +62,7 @@ class _Pending:
 def reason(question: tuple[str, bool]) -> Reasoning:
     """Steps, audit and finite models of one law; sufficient sets of assumptions if wanted."""
     from varlaw.checks.audit import counter_examples, inherited, sufficient
-    from varlaw.checks.proofs import prove_law
+    from varlaw.checks.steps.proofs import prove_law
     from varlaw.symbolic.arrays import arrays_in
 
     name, sets = question

@@ -6,7 +6,7 @@ size, which is why gated layers need an initialisation of their own.
 """
 
 import varlaw as vl
-from varlaw.checks.proofs import prove
+from varlaw.checks.steps.proofs import prove
 
 m = vl.dimensions("m")
 i, j = vl.indices("i j")

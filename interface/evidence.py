@@ -8,7 +8,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from varlaw.checks.report import AssumptionReport, LawReport, Measurement, Proof, Report, worst
-from varlaw.checks.statistics import BUDGET, Verdict
+from varlaw.checks.statistics.verdicts import BUDGET, Verdict
 from varlaw.console import Exit
 from varlaw.table import Cell, Table
 

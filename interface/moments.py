@@ -52,7 +52,7 @@ def answer(
 
 
 def _steps(found: Moment) -> "tuple[Derivation, tuple[StepReport, ...]]":
-    from varlaw.checks.proofs import prove
+    from varlaw.checks.steps.proofs import prove
     from varlaw.symbolic.gaussian.steps import steps_of
 
     derivation = steps_of(found)

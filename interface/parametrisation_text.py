@@ -15,7 +15,7 @@ from varlaw.symbolic.printers.mathematics import latex
 from varlaw.table import Cell, Table
 
 if TYPE_CHECKING:
-    from varlaw.checks.coordinates import Measured
+    from varlaw.checks.training.coordinates import Measured
 
 
 def list_text(known: Sequence[Parametrisation], width: int | None) -> str:

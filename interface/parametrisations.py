@@ -15,7 +15,7 @@ from varlaw.symbolic.parametrisation.regime import Analysis, Size
 from varlaw.symbolic.parametrisation.table import Row, branch, table
 
 if TYPE_CHECKING:
-    from varlaw.checks.coordinates import Measured
+    from varlaw.checks.training.coordinates import Measured
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ def answer(
 
 
 def _measured(p: Parametrisation, backend: str, seed: int) -> "Sequence[Measured]":
-    from varlaw.checks.coordinates import measure
+    from varlaw.checks.training.coordinates import measure
 
     return measure(p, backend=backend, seed=seed)
 

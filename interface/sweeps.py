@@ -8,7 +8,7 @@ from typing import Any
 
 from varlaw.checks.grids import Value
 from varlaw.checks.report import FittedOrder
-from varlaw.checks.statistics import Verdict
+from varlaw.checks.statistics.verdicts import Verdict
 from varlaw.checks.sweep import Reading, Sweep
 from varlaw.console import json_text
 from varlaw.evidence import COLOURS, counts, error_rate, measured_text, plural

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from sympy import Expr
 
-from varlaw.checks.asymptotic import START, AsymptoticSequence, mixture
 from varlaw.checks.blocks.measuring import PROBE, Simulation, distance
 from varlaw.checks.blocks.running import children, number, parts, whole
-from varlaw.checks.intervals import Interval, NoInterval
-from varlaw.checks.statistics import Verdict, place, share
+from varlaw.checks.statistics.asymptotic import START, AsymptoticSequence, mixture
+from varlaw.checks.statistics.intervals import Interval, NoInterval
+from varlaw.checks.statistics.verdicts import Verdict, place, share
 from varlaw.symbolic.blocks.attention import Attention
 from varlaw.symbolic.blocks.block import Block
 from varlaw.symbolic.blocks.convolution import Conv

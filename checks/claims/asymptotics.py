@@ -47,7 +47,7 @@ from varlaw.checks.claims.identities import equal
 from varlaw.checks.claims.literals import Literal, literal_of
 from varlaw.checks.claims.multiples import decimal_times, names_of
 from varlaw.checks.claims.probability import algebra_of, different, settled
-from varlaw.checks.statistics import Verdict
+from varlaw.checks.statistics.verdicts import Verdict
 from varlaw.symbolic.formulas.tree import Head, Node, plain
 from varlaw.symbolic.gaussian.balls import NoEnclosure, ball
 from varlaw.symbolic.language_text import typed

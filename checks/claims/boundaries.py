@@ -21,7 +21,7 @@ from varlaw.checks.claims.identities import (
     whole_names,
 )
 from varlaw.checks.claims.numbers import Scope, enclosure
-from varlaw.checks.statistics import Verdict
+from varlaw.checks.statistics.verdicts import Verdict
 from varlaw.symbolic.formulas.tree import Node
 
 Point = Mapping[str, Fraction]

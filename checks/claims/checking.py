@@ -21,7 +21,7 @@ from varlaw.checks.documents.clock import LATE, Clock
 from varlaw.checks.documents.configuration import Configuration
 from varlaw.checks.documents.ignoring import ignores, ignoring
 from varlaw.checks.documents.span import Document, Kind, Remark, Span
-from varlaw.checks.statistics import Verdict
+from varlaw.checks.statistics.verdicts import Verdict
 from varlaw.symbolic.formulas import (
     Chain,
     Macro,

@@ -19,7 +19,7 @@ from varlaw.checks.claims.literals import (
 )
 from varlaw.checks.claims.numbers import Scope, enclosure, rational, settle
 from varlaw.checks.claims.roundings import meet
-from varlaw.checks.statistics import Verdict
+from varlaw.checks.statistics.verdicts import Verdict
 from varlaw.symbolic.formulas.tree import Node
 
 SMALL = re.compile(r"\A(-?)0\.(0{20,})(\d+)\Z")

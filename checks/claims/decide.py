@@ -26,7 +26,7 @@ from varlaw.checks.claims.scales import other_unit
 from varlaw.checks.claims.separators import otherwise_right
 from varlaw.checks.claims.symbolic import compound
 from varlaw.checks.claims.verdict import Judgement
-from varlaw.checks.statistics import Verdict
+from varlaw.checks.statistics.verdicts import Verdict
 from varlaw.symbolic.formulas.tree import Chain, Head, Node, plain
 from varlaw.symbolic.formulas.vocabulary import ELEMENTARY
 

@@ -20,7 +20,7 @@ from varlaw.checks.claims.probability import with_numbers
 from varlaw.checks.claims.verdict import Judgement
 from varlaw.checks.claims.workers import Task, judge
 from varlaw.checks.report import AssumptionReport, Measurement, Proof, StepReport
-from varlaw.checks.statistics import Verdict
+from varlaw.checks.statistics.verdicts import Verdict
 from varlaw.symbolic.derivation import Derivation
 from varlaw.symbolic.formulas.tree import Node
 
@@ -182,7 +182,7 @@ def _derived(one: Judgement, context: Context) -> tuple[tuple[Derived, ...], str
 
 def _proved(derivation: Derivation, audited: bool) -> Derived:
     from varlaw.checks.audit import answers
-    from varlaw.checks.proofs import prove
+    from varlaw.checks.steps.proofs import prove
     from varlaw.derivations.catalogue import declared
 
     audit = answers(derivation, sorted(declared(derivation.start))) if audited else ()

@@ -14,7 +14,7 @@ from varlaw.checks.claims.identities import (
 )
 from varlaw.checks.claims.multiples import names_of
 from varlaw.checks.claims.probability import different
-from varlaw.checks.statistics import Verdict
+from varlaw.checks.statistics.verdicts import Verdict
 from varlaw.symbolic.formulas.tree import Node
 
 RULE = "stationary and convex"

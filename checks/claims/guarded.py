@@ -17,7 +17,7 @@ from typing import Any
 from varlaw.checks.executors import by_themselves, end_with_parent, one_thread_each
 
 NEEDED = (
-    "varlaw.checks.algebra",
+    "varlaw.checks.steps.algebra",
     "varlaw.checks.claims.decide",
     "varlaw.checks.claims.integrals",
     "varlaw.checks.claims.probability",

@@ -155,7 +155,7 @@ def equal(left: Any, right: Any) -> bool:
     from sympy.functions.elementary.hyperbolic import HyperbolicFunction
     from sympy.functions.elementary.trigonometric import TrigonometricFunction
 
-    from varlaw.checks.algebra import is_zero
+    from varlaw.checks.steps.algebra import is_zero
 
     difference = (left - right).replace(erfc, lambda x: 1 - erf(x))
     if is_zero(difference):

@@ -7,7 +7,7 @@ from varlaw.checks.claims.definitions import substituted
 from varlaw.checks.claims.functions import NoValue
 from varlaw.checks.claims.multiples import names_of
 from varlaw.checks.claims.numbers import Scope, settle
-from varlaw.checks.statistics import Verdict
+from varlaw.checks.statistics.verdicts import Verdict
 from varlaw.symbolic.formulas.tree import Chain, Head, Node, plain
 
 STRICT = {"<": -1, ">": 1}

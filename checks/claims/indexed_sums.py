@@ -13,7 +13,7 @@ from sympy import Add, Expr, Integer, Mul, Rational, Symbol
 from varlaw.checks.claims.compare import Finding
 from varlaw.checks.claims.exact import rational
 from varlaw.checks.claims.matrices import may_be_matrix
-from varlaw.checks.statistics import Verdict
+from varlaw.checks.statistics.verdicts import Verdict
 from varlaw.symbolic.formulas.tree import Head, Node, plain
 
 MOST_TERMS = 5000  # of a sum that is written out

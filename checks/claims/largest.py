@@ -31,7 +31,7 @@ def bounded(left: Node, sign: str, right: Node, context: Context) -> Finding:
 
     from varlaw.checks.claims.identities import equal, not_negative
     from varlaw.checks.claims.probability import algebra_of, number_of
-    from varlaw.checks.statistics import Verdict
+    from varlaw.checks.statistics.verdicts import Verdict
 
     if not is_largest(left):
         left, sign, right = right, TURNED.get(sign, sign), left

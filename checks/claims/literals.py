@@ -11,7 +11,7 @@ from math import ulp
 
 from flint import arb, fmpz
 
-from varlaw.checks.statistics import Verdict
+from varlaw.checks.statistics.verdicts import Verdict
 from varlaw.symbolic.formulas.tree import Head, Node
 
 MOST_DIGITS = 400

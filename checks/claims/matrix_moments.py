@@ -17,7 +17,7 @@ from varlaw.checks.claims.functions import NoValue
 from varlaw.checks.claims.identities import equal
 from varlaw.checks.claims.probability import RULE, algebra_of, declared_names, different, settled
 from varlaw.checks.claims.random_algebra import NONE, RandomAlgebra
-from varlaw.checks.statistics import Verdict
+from varlaw.checks.statistics.verdicts import Verdict
 from varlaw.symbolic.formulas.tree import Head, Node, plain
 from varlaw.symbolic.language_text import typed
 from varlaw.symbolic.terms import Delta, Sum, is_random

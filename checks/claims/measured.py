@@ -14,7 +14,7 @@ from varlaw.checks.claims.functions import NoValue
 from varlaw.checks.claims.guarded import Call, Stopped, results
 from varlaw.checks.claims.sampled_laws import AS_DECLARED, is_named
 from varlaw.checks.report import Measurement
-from varlaw.checks.statistics import BUDGET, Verdict
+from varlaw.checks.statistics.verdicts import BUDGET, Verdict
 from varlaw.symbolic.arrays import Entry
 from varlaw.symbolic.assumptions import Kind
 from varlaw.symbolic.blocks.state import BlockError
@@ -178,7 +178,7 @@ def _of_network(asked: OfNetwork, law: str, settings: Settings) -> Measurement:
     """E[y^2] over networks drawn anew, by an interval that is asymptotic."""
     from varlaw.checks.blocks import measure as simulate
     from varlaw.checks.claims.networks import claimed_value, known
-    from varlaw.checks.statistics import Interval, judge
+    from varlaw.checks.statistics.verdicts import Interval, judge
     from varlaw.symbolic.language import read
 
     given = {name: read(value) for name, value in (settings.values or {}).items()}

@@ -21,7 +21,7 @@ from varlaw.checks.claims.identities import equal
 from varlaw.checks.claims.literals import literal_of
 from varlaw.checks.claims.multiples import names_of
 from varlaw.checks.claims.probability import different
-from varlaw.checks.statistics import Verdict
+from varlaw.checks.statistics.verdicts import Verdict
 from varlaw.symbolic.blocks.activation import Activation
 from varlaw.symbolic.blocks.attention import Attention
 from varlaw.symbolic.blocks.block import Block, Sequential, start

@@ -27,7 +27,7 @@ from varlaw.checks.claims.laws import cited
 from varlaw.checks.claims.literals import literal_of
 from varlaw.checks.claims.numbers import Scope
 from varlaw.checks.claims.random_algebra import RandomAlgebra
-from varlaw.checks.statistics import Verdict
+from varlaw.checks.statistics.verdicts import Verdict
 from varlaw.symbolic.formulas.tree import Head, Node, plain
 from varlaw.symbolic.gaussian.balls import NoEnclosure, ball
 from varlaw.symbolic.language_text import typed

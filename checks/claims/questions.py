@@ -13,7 +13,7 @@ from varlaw.checks.claims.functions import NoValue
 from varlaw.checks.claims.multiples import names_of
 from varlaw.checks.claims.numbers import Scope
 from varlaw.checks.claims.symbolic import Asked, decided
-from varlaw.checks.statistics import Verdict
+from varlaw.checks.statistics.verdicts import Verdict
 from varlaw.symbolic.formulas.tree import Head, Node
 
 OTHER_BASES = (10, 2)  # of logarithms that are written without one

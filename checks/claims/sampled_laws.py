@@ -17,8 +17,8 @@ from sympy import Dummy, Expr, Integer, Rational, Symbol
 
 from varlaw.checks.claims.distributions import Distribution
 from varlaw.checks.report import Measurement
-from varlaw.checks.sampling import Law, stream
-from varlaw.checks.statistics import Interval, judge
+from varlaw.checks.statistics.sampling import Law, stream
+from varlaw.checks.statistics.verdicts import Interval, judge
 from varlaw.symbolic.terms import Covariance, Expectation, Variance
 
 AS_DECLARED = "as declared"

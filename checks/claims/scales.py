@@ -9,7 +9,7 @@ import re
 from varlaw.checks.claims.context import Context
 from varlaw.checks.claims.literals import literal_of
 from varlaw.checks.claims.questions import answered
-from varlaw.checks.statistics import Verdict
+from varlaw.checks.statistics.verdicts import Verdict
 from varlaw.symbolic.formulas.tree import Head, Node
 
 _WORDS = r"thousand|million|billion|trillion|percent"

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from varlaw.checks.claims.context import Context
 from varlaw.checks.claims.questions import answered
-from varlaw.checks.statistics import Verdict
+from varlaw.checks.statistics.verdicts import Verdict
 from varlaw.symbolic.formulas.tree import Chain, Head, Node
 
 THOUSANDS = re.compile(r"[1-9]\d{0,2}\.\d{3}")

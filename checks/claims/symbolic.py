@@ -19,7 +19,7 @@ from varlaw.checks.claims.matrices import commuting, may_be_matrix
 from varlaw.checks.claims.multiples import names_of, of_a_decimal
 from varlaw.checks.claims.numbers import Scope
 from varlaw.checks.claims.one_sided import told_by
-from varlaw.checks.statistics import Verdict
+from varlaw.checks.statistics.verdicts import Verdict
 from varlaw.symbolic.formulas.tree import Head, Node, plain
 
 ATOMS = (Head.NAME, Head.NUMBER, Head.DIGITS, Head.PERCENT, Head.INFINITY)

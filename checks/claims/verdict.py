@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from varlaw.checks.statistics import Verdict
+from varlaw.checks.statistics.verdicts import Verdict
 from varlaw.symbolic.formulas.tree import Node
 
 

@@ -17,7 +17,7 @@ from varlaw.checks.claims.context import EMPTY, Context
 from varlaw.checks.claims.definitions import Definitions, gathered
 from varlaw.checks.claims.guarded import DIED, START, Guarded, limit_memory, limit_processor
 from varlaw.checks.claims.verdict import Judgement
-from varlaw.checks.statistics import Verdict
+from varlaw.checks.statistics.verdicts import Verdict
 from varlaw.symbolic.formulas.tree import Chain, Head, Node
 
 SECONDS = 5.0
@@ -273,8 +273,8 @@ def late(seconds: float) -> str:
 def _work(pipe: Connection) -> None:
     """A worker: judge what arrives until the pipe closes."""
     # all that links may need, before the limits and the clock
-    import varlaw.checks.algebra
     import varlaw.checks.claims.integrals
+    import varlaw.checks.steps.algebra
     import varlaw.symbolic.strategy  # noqa: F401
     from varlaw.checks.claims.decide import judge_link
 

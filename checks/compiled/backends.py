@@ -13,7 +13,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from varlaw.checks.sampling import Discrete, Law, Normal, Shape, Uniform
+from varlaw.checks.statistics.sampling import Discrete, Law, Normal, Shape, Uniform
 from varlaw.symbolic.names import suggestion
 
 Array = Any

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from sympy import Basic, Expr, Integer, Pow, Symbol
 
-from varlaw.checks.algebra import opened
 from varlaw.checks.compiled.models import Unmeasurable, replaced
 from varlaw.checks.compiled.slopes import with_slopes
+from varlaw.checks.steps.algebra import opened
 from varlaw.derivations.catalogue import Law
 from varlaw.symbolic.arrays import RandomArray, arrays_in, names_tuple
 from varlaw.symbolic.assumptions import Kind

@@ -20,7 +20,7 @@ from varlaw.checks.compiled.trials import (
     values_for,
 )
 from varlaw.checks.experiments.registry import Case, ComposedTrial, Experiment, Trial
-from varlaw.checks.sampling import LAWS, Discrete
+from varlaw.checks.statistics.sampling import LAWS, Discrete
 from varlaw.derivations import catalogue
 from varlaw.symbolic.arrays import Entry
 from varlaw.symbolic.assumptions import Kind

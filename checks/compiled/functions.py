@@ -13,7 +13,7 @@ from sympy import Add, Dummy, Expr, Float, Mul, Pow
 
 from varlaw.checks.compiled.claims import HEADS, unbiased
 from varlaw.checks.compiled.models import Unmeasurable
-from varlaw.checks.statistics import Interval, Kind
+from varlaw.checks.statistics.verdicts import Interval, Kind
 from varlaw.symbolic.arrays import Entry
 from varlaw.symbolic.gaussian.values import combined
 

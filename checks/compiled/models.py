@@ -14,7 +14,7 @@ from sympy import Basic, Expr, Integer, Rational, Tuple, sqrt
 from sympy.core.symbol import Str
 
 from varlaw.checks.experiments.moments import HasMoments, exact
-from varlaw.checks.sampling import LAWS, Law
+from varlaw.checks.statistics.sampling import LAWS, Law
 from varlaw.symbolic.arrays import (
     FREE,
     PROPERTIES,

@@ -12,7 +12,7 @@ from varlaw.checks.compiled.backends import Array, Backend
 from varlaw.checks.compiled.evaluation import Evaluation, Scope
 from varlaw.checks.compiled.models import Affine, Unmeasurable
 from varlaw.checks.experiments.moments import evaluate
-from varlaw.checks.sampling import Law
+from varlaw.checks.statistics.sampling import Law
 from varlaw.symbolic.arrays import Entry
 from varlaw.symbolic.sequences import IndexProduct
 from varlaw.symbolic.terms import IndexSum

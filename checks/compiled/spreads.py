@@ -11,7 +11,7 @@ from sympy import Expr, Integer, Mul, Pow, Symbol
 
 from varlaw.checks.compiled.models import Affine, Model, replaced
 from varlaw.checks.experiments.moments import evaluate, expected
-from varlaw.checks.sampling import Normal
+from varlaw.checks.statistics.sampling import Normal
 from varlaw.symbolic.arrays import Entry
 from varlaw.symbolic.derivation import RuleError
 from varlaw.symbolic.gaussian.moment import moment

@@ -27,10 +27,10 @@ from varlaw.checks.experiments.registry import (
     Trial,
 )
 from varlaw.checks.journal import Journal
-from varlaw.checks.methods import Asymptotic, ByVariance
 from varlaw.checks.report import Measurement
-from varlaw.checks.sampling import LAWS, stream
-from varlaw.checks.statistics import BUDGET
+from varlaw.checks.statistics.methods import Asymptotic, ByVariance
+from varlaw.checks.statistics.sampling import LAWS, stream
+from varlaw.checks.statistics.verdicts import BUDGET
 from varlaw.derivations import catalogue
 from varlaw.symbolic.arrays import Entry, Moment
 from varlaw.symbolic.derivation import Derivation, RuleError, derive
@@ -76,7 +76,7 @@ def compiled(
 
     What is no polynomial in expectations, such as a quotient, is a ComposedTrial.
 
-    `weights` is the law of varlaw.checks.sampling.LAWS that all arrays follow unless they are
+    `weights`, of varlaw.checks.statistics.sampling.LAWS, is followed by all arrays not
     declared Gaussian; `values` are those of dimensions and other symbols, with others than 1 for
     those not given. `claimed` stands in for the claim.
 

@@ -15,7 +15,7 @@ from scipy.special import expit, ndtr
 from varlaw.checks.experiments.forward import layer, units
 from varlaw.checks.experiments.moments import Number, exact
 from varlaw.checks.experiments.registry import ANY, Case, Draws, Trial, experiment
-from varlaw.checks.sampling import LAWS, shifted
+from varlaw.checks.statistics.sampling import LAWS, shifted
 from varlaw.derivations.catalogue import find
 from varlaw.symbolic.gaussian.moment import moment
 

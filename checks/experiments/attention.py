@@ -11,7 +11,7 @@ from sympy import sqrt
 
 from varlaw.checks.experiments.moments import Number, Orders, exact, sum_moment
 from varlaw.checks.experiments.registry import ANY, Case, Draws, Trial, experiment
-from varlaw.checks.sampling import Law
+from varlaw.checks.statistics.sampling import Law
 
 TOKENS = 16  # queries and keys per replicate: all their logits are averaged first
 

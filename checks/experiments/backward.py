@@ -15,7 +15,7 @@ from varlaw.checks.experiments.registry import (
     experiment,
     instead,
 )
-from varlaw.checks.sampling import LAWS
+from varlaw.checks.statistics.sampling import LAWS
 from varlaw.symbolic.declarations import dimensions, indices, random_array
 from varlaw.symbolic.sequences import named
 from varlaw.symbolic.terms import Sum, indicator

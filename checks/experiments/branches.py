@@ -32,7 +32,7 @@ from varlaw.checks.experiments.stacks import (
     rectified,
 )
 from varlaw.checks.experiments.truncation import within
-from varlaw.checks.sampling import LAWS, Law, Shape
+from varlaw.checks.statistics.sampling import LAWS, Law, Shape
 from varlaw.symbolic.arrays import Entry
 from varlaw.symbolic.gaussian.moment import moment
 from varlaw.symbolic.terms import Expectation, IndexSum

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from varlaw.checks.sampling import Law, stream
+from varlaw.checks.statistics.sampling import Law, stream
 
 Array = NDArray[np.float64]
 Function = tuple[Callable[[Array], Array], Callable[[Array], Array]]  # with its derivative

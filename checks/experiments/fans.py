@@ -13,7 +13,7 @@ from varlaw.checks.experiments.forward import INPUT, SIGNS, multiply
 from varlaw.checks.experiments.moments import evaluate, exact, expected
 from varlaw.checks.experiments.registry import ANY, Case, Draws, Trial, experiment, instead
 from varlaw.checks.experiments.streams import Stream
-from varlaw.checks.sampling import LAWS
+from varlaw.checks.statistics.sampling import LAWS
 from varlaw.derivations import fans as laws_of_fans
 from varlaw.symbolic.declarations import dimensions, indices, random_array
 from varlaw.symbolic.sequences import Term

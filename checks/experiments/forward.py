@@ -17,7 +17,7 @@ from varlaw.checks.experiments.registry import (
     experiment,
     instead,
 )
-from varlaw.checks.sampling import LAWS, Discrete, Law, shifted
+from varlaw.checks.statistics.sampling import LAWS, Discrete, Law, shifted
 from varlaw.symbolic.activations import leaky_relu, relu
 from varlaw.symbolic.declarations import dimensions, indices, positive, random_array
 from varlaw.symbolic.sequences import named

@@ -17,7 +17,7 @@ from varlaw.checks.experiments.forward import layer, units
 from varlaw.checks.experiments.registry import ANY, Case, Draws, LimitTrial, Trial, experiment
 from varlaw.checks.experiments.softmax import of_means, of_sizes, remainder, signed
 from varlaw.checks.experiments.truncation import within
-from varlaw.checks.sampling import LAWS
+from varlaw.checks.statistics.sampling import LAWS
 from varlaw.symbolic.gaussian.moment import moment
 
 NORMAL = ("normal",)

@@ -14,7 +14,7 @@ from varlaw.checks.experiments.moments import exact, sum_moment
 from varlaw.checks.experiments.noise import halved
 from varlaw.checks.experiments.registry import ANY, Case, Draws, Trial, experiment
 from varlaw.checks.experiments.stacks import Drawn, outputs
-from varlaw.checks.sampling import LAWS, shifted
+from varlaw.checks.statistics.sampling import LAWS, shifted
 
 STEP = 1e-2
 CENTRED = LAWS["rademacher"]

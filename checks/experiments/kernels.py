@@ -14,7 +14,7 @@ from varlaw.checks.experiments.activations import Function, exact_of, value
 from varlaw.checks.experiments.attained import computed
 from varlaw.checks.experiments.moments import Number, exact
 from varlaw.checks.experiments.registry import Case, Draws, Trial, experiment
-from varlaw.checks.methods import BY_VARIANCE, Bounded, Method
+from varlaw.checks.statistics.methods import BY_VARIANCE, Bounded, Method
 from varlaw.derivations.catalogue import find
 from varlaw.symbolic.sequences import Term
 from varlaw.symbolic.terms import IndexSum

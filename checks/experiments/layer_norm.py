@@ -7,7 +7,7 @@ from numpy.random import Generator
 from scipy.special import hyp2f1
 
 from varlaw.checks.experiments.registry import Case, Draws, LimitTrial, Trial, experiment
-from varlaw.checks.sampling import LAWS, Law
+from varlaw.checks.statistics.sampling import LAWS, Law
 
 SPLIT = 4  # so many layers take their branch with both signs
 

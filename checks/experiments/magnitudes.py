@@ -13,7 +13,7 @@ from varlaw.checks.experiments.forward import INPUT, SIGNS, multiply
 from varlaw.checks.experiments.moments import Number, exact
 from varlaw.checks.experiments.registry import ANY, SYMMETRIC, Case, Draws, Trial, experiment
 from varlaw.checks.experiments.stacks import Drawn, rectified
-from varlaw.checks.sampling import shifted
+from varlaw.checks.statistics.sampling import shifted
 
 NORMAL = ("normal",)
 HALF = Fraction(1, 2)

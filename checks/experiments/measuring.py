@@ -18,10 +18,10 @@ from varlaw.checks.experiments.registry import (
     Trial,
 )
 from varlaw.checks.journal import Journal
-from varlaw.checks.limits import Fit, order_fit
 from varlaw.checks.report import FittedOrder, Measurement
-from varlaw.checks.sampling import stream
-from varlaw.checks.statistics import Interval, NoInterval, Verdict, judge
+from varlaw.checks.statistics.limits import Fit, order_fit
+from varlaw.checks.statistics.sampling import stream
+from varlaw.checks.statistics.verdicts import Interval, NoInterval, Verdict, judge
 
 BATCH = 1 << 17  # numbers held at once
 LONG = 1 << 27  # planned numbers from which on the replicates are kept in the journal

@@ -17,8 +17,8 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 from sympy import Add, Expr, Integer, Mul, Rational
 
-from varlaw.checks.algebra import opened
-from varlaw.checks.sampling import Law
+from varlaw.checks.statistics.sampling import Law
+from varlaw.checks.steps.algebra import opened
 from varlaw.symbolic.arrays import Moment
 from varlaw.symbolic.ranges import Range
 from varlaw.symbolic.sequences import IndexProduct

@@ -16,7 +16,7 @@ from varlaw.checks.experiments.forward import SIGNS, multiply
 from varlaw.checks.experiments.moments import Number, Scaled, exact
 from varlaw.checks.experiments.registry import Draws
 from varlaw.checks.experiments.streams import Stream
-from varlaw.checks.sampling import Law
+from varlaw.checks.statistics.sampling import Law
 
 ONE = Integer(1)
 

@@ -10,7 +10,7 @@ from sympy import Expr, sqrt
 from varlaw.checks.experiments.activations import FEATURES
 from varlaw.checks.experiments.moments import Number, exact, sum_moment
 from varlaw.checks.experiments.registry import ANY, Case, Draws, Trial, experiment
-from varlaw.checks.sampling import LAWS, Law, shifted
+from varlaw.checks.statistics.sampling import LAWS, Law, shifted
 
 MANY = 8  # samples per replicate
 SIGNS = LAWS["rademacher"]

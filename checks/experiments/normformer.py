@@ -14,7 +14,7 @@ from varlaw.checks.experiments.pre_norm import pulled_through, unit_branches
 from varlaw.checks.experiments.registry import ANY, NON_GAUSSIAN, Case, Draws, Trial, experiment
 from varlaw.checks.experiments.scaling import CONTINUOUS, SIGNED, from_start, linear_branch
 from varlaw.checks.experiments.stacks import Branch, Drawn, Stack, normalised, outputs
-from varlaw.checks.sampling import LAWS, shifted
+from varlaw.checks.statistics.sampling import LAWS, shifted
 
 ATTENDED = shifted(LAWS["uniform"], Fraction(1, 2))  # what heads give: mean 1/2 and variance 1
 GAINS = (Fraction(1), Fraction(2), Fraction(1, 2))  # of three heads

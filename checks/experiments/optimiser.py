@@ -15,7 +15,7 @@ from varlaw.checks.experiments.registry import (
     Trial,
     experiment,
 )
-from varlaw.checks.sampling import LAWS, shifted
+from varlaw.checks.statistics.sampling import LAWS, shifted
 from varlaw.symbolic.arrays import Entry
 from varlaw.symbolic.sequences import Term
 

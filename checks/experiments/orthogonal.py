@@ -11,7 +11,7 @@ from varlaw.checks.experiments.backward import pull_back
 from varlaw.checks.experiments.forward import multiply
 from varlaw.checks.experiments.moments import Number, exact, expected, sum_moment
 from varlaw.checks.experiments.registry import ANY, Case, Draws, Trial, experiment
-from varlaw.checks.sampling import Law
+from varlaw.checks.statistics.sampling import Law
 from varlaw.symbolic.declarations import dimensions, indices, random_array
 from varlaw.symbolic.terms import Sum
 

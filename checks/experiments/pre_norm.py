@@ -21,7 +21,7 @@ from varlaw.checks.experiments.registry import (
 )
 from varlaw.checks.experiments.stacks import Drawn, Stack, linear
 from varlaw.checks.experiments.streams import PRODUCT, SQUARE
-from varlaw.checks.sampling import LAWS
+from varlaw.checks.statistics.sampling import LAWS
 from varlaw.symbolic.sequences import Branch, Term
 from varlaw.symbolic.terms import IndexSum
 

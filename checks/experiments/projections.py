@@ -20,8 +20,8 @@ from varlaw.checks.experiments.registry import (
     Trial,
     experiment,
 )
-from varlaw.checks.methods import Bounded
-from varlaw.checks.sampling import LAWS
+from varlaw.checks.statistics.methods import Bounded
+from varlaw.checks.statistics.sampling import LAWS
 
 NORMAL = ("normal",)
 TOKENS = LAWS["rademacher"]  # of square 1, so that queries depend on the weights alone

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from sympy import Expr, Rational
 
 from varlaw.checks.experiments.moments import Laws, Number, Scaled, evaluate, exact
-from varlaw.checks.intervals import Interval
-from varlaw.checks.methods import BY_VARIANCE, Method
 from varlaw.checks.report import SamplerName
-from varlaw.checks.sampling import LAWS, Law
+from varlaw.checks.statistics.intervals import Interval
+from varlaw.checks.statistics.methods import BY_VARIANCE, Method
+from varlaw.checks.statistics.sampling import LAWS, Law
 from varlaw.derivations import catalogue
 from varlaw.symbolic.language import Text, read
 

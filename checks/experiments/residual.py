@@ -17,7 +17,7 @@ from varlaw.checks.experiments.moments import (
     variance_of_mean,
 )
 from varlaw.checks.experiments.registry import ANY, Case, Draws, Trial, experiment
-from varlaw.checks.sampling import shifted
+from varlaw.checks.statistics.sampling import shifted
 from varlaw.symbolic.declarations import (
     dimensions,
     indices,

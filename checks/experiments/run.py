@@ -10,7 +10,7 @@ from varlaw.checks.experiments.measuring import Task, measure_trial
 from varlaw.checks.experiments.registry import Experiment, experiment_of, experiments
 from varlaw.checks.journal import Journal
 from varlaw.checks.report import Measurement
-from varlaw.checks.statistics import BUDGET, Verdict, share
+from varlaw.checks.statistics.verdicts import BUDGET, Verdict, share
 from varlaw.derivations.catalogue import Law
 from varlaw.symbolic.language import Text
 

@@ -13,7 +13,7 @@ from sympy import sqrt
 
 from varlaw.checks.experiments.moments import Number, exact
 from varlaw.checks.experiments.registry import ANY, Case, Draws, LimitTrial, Trial, experiment
-from varlaw.checks.sampling import Law, shifted
+from varlaw.checks.statistics.sampling import Law, shifted
 from varlaw.symbolic.arrays import Entry
 from varlaw.symbolic.terms import IndexSum
 

@@ -28,7 +28,7 @@ from varlaw.checks.experiments.stacks import (
     outputs,
     rectified,
 )
-from varlaw.checks.sampling import LAWS
+from varlaw.checks.statistics.sampling import LAWS
 from varlaw.symbolic.sequences import Term
 from varlaw.symbolic.terms import IndexSum
 

@@ -11,7 +11,7 @@ from varlaw.checks.experiments.forward import INPUT, SIGNS, multiply
 from varlaw.checks.experiments.moments import Number, exact
 from varlaw.checks.experiments.registry import ANY, Case, Draws, Trial, experiment, instead
 from varlaw.checks.experiments.sampling import powers
-from varlaw.checks.sampling import Law
+from varlaw.checks.statistics.sampling import Law
 
 
 def quadratic(fourth: Expr, inputs: Law, weights: Law, terms: int) -> Expr:

@@ -11,7 +11,7 @@ from sympy import Expr, Integer, Rational
 
 from varlaw.checks.experiments.moments import exact
 from varlaw.checks.experiments.registry import Case, Draws, LimitTrial, Trial, experiment
-from varlaw.checks.spectra import traces
+from varlaw.checks.steps.spectra import traces
 from varlaw.symbolic.sequences import Term
 
 NORMAL = ("normal",)

@@ -16,7 +16,7 @@ from scipy.special import ndtr
 from varlaw.checks.experiments.activations import value
 from varlaw.checks.experiments.forward import multiply
 from varlaw.checks.experiments.registry import Draws
-from varlaw.checks.sampling import LAWS, Law
+from varlaw.checks.statistics.sampling import LAWS, Law
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from math import prod
 from sympy import Expr, Float, Integer, Rational, sqrt
 
 from varlaw.checks.experiments.moments import Number, evaluate, exact, expected, normal
-from varlaw.checks.sampling import Law
+from varlaw.checks.statistics.sampling import Law
 from varlaw.symbolic.arrays import Entry
 from varlaw.symbolic.declarations import dimensions, indices, positive, random_array
 from varlaw.symbolic.ranges import Range

@@ -7,8 +7,8 @@ from numpy.random import Generator
 
 from varlaw.checks.experiments.activations import exact_of
 from varlaw.checks.experiments.registry import Case, Draws, Trial, experiment
-from varlaw.checks.methods import Quantile
 from varlaw.checks.simulate import Conditional, constant, relu
+from varlaw.checks.statistics.methods import Quantile
 
 LEAST = 1e-60  # in place of a network that died; the median is above it
 

@@ -19,7 +19,7 @@ from varlaw.checks.experiments.registry import (
     experiment,
 )
 from varlaw.checks.experiments.stacks import Drawn
-from varlaw.checks.sampling import LAWS
+from varlaw.checks.statistics.sampling import LAWS
 from varlaw.symbolic.sequences import Term
 
 STEP = 1e-3  # of central differences

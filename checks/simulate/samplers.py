@@ -20,8 +20,8 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from varlaw.checks.report import SamplerName
-from varlaw.checks.sampling import LAWS, Law
 from varlaw.checks.simulate.nets import Net, Values
+from varlaw.checks.statistics.sampling import LAWS, Law
 
 Source = Generator | Sequence[Generator]
 Squares = NDArray[np.float64]
@@ -110,7 +110,7 @@ class Sampler(ABC):
 class Direct(Sampler):
     """Draw every weight matrix and multiply: the real thing, for weights of any law.
 
-    >>> from varlaw.checks.sampling import stream
+    >>> from varlaw.checks.statistics.sampling import stream
     >>> from varlaw.checks.simulate import constant, relu
     >>> nets = Direct(constant(8, depth=3, activate=relu, s2=2.0), LAWS["uniform"])
     >>> [h.shape for h, q in nets.layers(stream(1), np.ones((2, 8)), networks=5)]

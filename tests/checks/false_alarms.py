@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from varlaw.checks.intervals import EmptyInterval, Interval
+from varlaw.checks.statistics.intervals import EmptyInterval, Interval
 
 RUNS = 2000
 LOOKS = (40, 160, 640)  # the last is twice the planned size

@@ -8,8 +8,8 @@ from flint import fmpq
 from sympy import Integer, Symbol
 
 from varlaw.checks.audit import audit, claims, derivable, sufficient, weakened
-from varlaw.checks.counter_examples import counter_example, models_tried
-from varlaw.checks.tables import FACTOR, NORMAL, OFFSET, SKEWED, SYMMETRIC, Table
+from varlaw.checks.finite.counter_examples import counter_example, models_tried
+from varlaw.checks.finite.tables import FACTOR, NORMAL, OFFSET, SKEWED, SYMMETRIC, Table
 from varlaw.derivations.catalogue import entries, find, parse_assumption
 from varlaw.symbolic.arrays import arrays_in
 from varlaw.symbolic.assumptions import Assumption, Kind

@@ -16,7 +16,7 @@ from varlaw.checks import journal as journals
 from varlaw.checks.experiments import measuring
 from varlaw.checks.journal import Journal, fingerprint, folder
 from varlaw.checks.report import AssumptionReport, Measurement, Proof, StepReport
-from varlaw.checks.statistics import Verdict
+from varlaw.checks.statistics.verdicts import Verdict
 from varlaw.checks.verify import Reasoning, verify
 
 LAWS = ["lecun", "residual-sum"]

@@ -13,7 +13,7 @@ from varlaw.checks.experiments.run import Settings, plan
 from varlaw.checks.experiments.run import measure as measure_task
 from varlaw.checks.grids import MOST_POINTS, values
 from varlaw.checks.journal import folder
-from varlaw.checks.statistics import Verdict
+from varlaw.checks.statistics.verdicts import Verdict
 from varlaw.checks.sweep import axes, sweep
 from varlaw.derivations.catalogue import UnknownLaw
 

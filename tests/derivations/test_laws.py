@@ -7,9 +7,9 @@ import pytest
 from sympy import Integer, Rational
 
 from varlaw.checks.audit import claims, counter_examples
-from varlaw.checks.counter_examples import beyond, models_tried
-from varlaw.checks.proofs import prove
+from varlaw.checks.finite.counter_examples import beyond, models_tried
 from varlaw.checks.report import Proof
+from varlaw.checks.steps.proofs import prove
 from varlaw.derivations import catalogue
 from varlaw.derivations.catalogue import UnknownLaw, entries, find
 from varlaw.symbolic.arrays import Entry, arrays_in

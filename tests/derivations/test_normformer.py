@@ -6,8 +6,8 @@ from fractions import Fraction
 import pytest
 from sympy import Rational
 
-from varlaw.checks.proofs import prove_step
 from varlaw.checks.report import Proof
+from varlaw.checks.steps.proofs import prove_step
 from varlaw.derivations.catalogue import find
 from varlaw.symbolic.sequences import Term
 

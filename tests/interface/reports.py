@@ -4,7 +4,7 @@ from dataclasses import replace
 from types import ModuleType
 
 from varlaw.checks.report import AssumptionReport, LawReport, Measurement, Proof, Report, StepReport
-from varlaw.checks.statistics import Verdict
+from varlaw.checks.statistics.verdicts import Verdict
 
 GOOD, BAD, OPEN, LOOSE = Verdict.VERIFIED, Verdict.REFUTED, Verdict.UNDECIDED, Verdict.LOOSE
 

@@ -12,7 +12,7 @@ import pytest
 from varlaw import sweep_plot, sweeps
 from varlaw.checks import sweep as engine
 from varlaw.checks.report import FittedOrder, Measurement
-from varlaw.checks.statistics import Verdict
+from varlaw.checks.statistics.verdicts import Verdict
 from varlaw.checks.sweep import Reading, Sweep
 
 GOOD, BAD, OPEN = Verdict.VERIFIED, Verdict.REFUTED, Verdict.UNDECIDED

@@ -5,8 +5,8 @@ import pytest
 from flint import ctx
 from sympy import Expr, Integer, Max, Rational, cos, exp, pi, sqrt
 
-from varlaw.checks.proofs import prove
 from varlaw.checks.report import Proof
+from varlaw.checks.steps.proofs import prove
 from varlaw.symbolic.activations import celu, elu, gelu, hardswish, leaky_relu, relu, relu6, sigmoid
 from varlaw.symbolic.declarations import positive, random_variable
 from varlaw.symbolic.derivation import RuleError, derive

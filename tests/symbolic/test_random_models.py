@@ -8,8 +8,8 @@ from itertools import product
 import pytest
 from sympy import Expr, Integer, Rational, Symbol
 
-from varlaw.checks.proofs import prove
 from varlaw.checks.report import Proof
+from varlaw.checks.steps.proofs import prove
 from varlaw.symbolic.arrays import Moment, RandomArray
 from varlaw.symbolic.declarations import dimensions, indices, random_array
 from varlaw.symbolic.derivation import RuleError

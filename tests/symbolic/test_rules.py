@@ -143,7 +143,7 @@ def test_a_rule_that_changes_nothing_is_an_error() -> None:
 
 
 def test_every_rule_has_a_checker_and_a_reason() -> None:
-    from varlaw.checks.proofs import CHECKERS
+    from varlaw.checks.steps.proofs import CHECKERS
 
     derive(Expectation(x[i] + 1)).by("linearity")
     assert RULES

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from varlaw.checks.claims.context import read_context
 from varlaw.checks.claims.decide import judge_chain
 from varlaw.checks.claims.definitions import gathered
-from varlaw.checks.statistics import Verdict
+from varlaw.checks.statistics.verdicts import Verdict
 from varlaw.symbolic.formulas.tree import Chain, Head, Node
 
 CONTEXT = read_context(["z ~ N(0, 1)", "x[i] ~ iid(mean = 0, var = v) for i = 1..n", "s > 0"])

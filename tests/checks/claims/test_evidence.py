@@ -9,7 +9,7 @@ from varlaw.checks.claims.language import read_statements
 from varlaw.checks.claims.measured import Settings
 from varlaw.checks.claims.verdict import Judgement
 from varlaw.checks.report import Measurement, Proof, StepReport
-from varlaw.checks.statistics import Verdict
+from varlaw.checks.statistics.verdicts import Verdict
 from varlaw.symbolic.declarations import random_variable
 from varlaw.symbolic.formulas import read_plain
 from varlaw.symbolic.strategy import normal_form

@@ -8,7 +8,7 @@ from varlaw.checks.claims.evidence import gather
 from varlaw.checks.claims.language import read_statements
 from varlaw.checks.claims.measured import Settings
 from varlaw.checks.claims.sampled_laws import SAMPLERS, Named
-from varlaw.checks.sampling import stream
+from varlaw.checks.statistics.sampling import stream
 
 THIRD = Rational(1, 3)
 LAWS = [

@@ -1,0 +1,1 @@
+"""Finite models: discrete laws, expressions evaluated in them, counter-examples."""

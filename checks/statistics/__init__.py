@@ -1,0 +1,1 @@
+"""Confidence sequences, sampled laws, and verdicts with an error rate for the whole run."""

@@ -1,0 +1,1 @@
+"""Small networks trained for a few steps, and the coordinate check."""

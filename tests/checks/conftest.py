@@ -1,0 +1,1 @@
+"""Its folder is where tests of all kinds of checks import their helpers from."""
