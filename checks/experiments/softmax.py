@@ -300,7 +300,7 @@ def softmax_participation(case: Case) -> LimitTrial:
         return limit**2 * exp(2 * s2 + 8 * s2 / n) * total
 
     wrong = {"1": 1, "e^(2 s^2)": Rational(exp(2 * s2)), "e^(s^2/2)": Rational(exp(s2 / 2))}
-    margins = (0.0012, 0.0006, 0.0003)
+    margins = (0.001, 0.0005, 0.00025)
     return of_sizes(case, (16, 32, 64), statistic, lambda n: limit, square, wrong, margins)
 
 
