@@ -37,11 +37,13 @@ from sympy import (
     exp,
     gamma,
     log,
+    nan,
     sign,
     sin,
     sinh,
     tan,
     tanh,
+    zoo,
 )
 from sympy.core.numbers import Catalan, EulerGamma, Exp1, GoldenRatio, Pi
 
@@ -177,6 +179,8 @@ def _walk(expression: Expr) -> arb:
         return found
     if expression.func.__name__ == "Phi2":
         return bivariate_cdf(*(ball(part) for part in expression.args))
+    if expression in (zoo, nan):
+        raise NoEnclosure("it is divided by zero")
     what = expression.func.__name__ if isinstance(expression, Function) else str(expression)
     raise NoEnclosure(f"no ball arithmetic is known for {what}")
 

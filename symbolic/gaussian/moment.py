@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
-from sympy import Dummy, Expr, Integer, Symbol, erf, erfc
+from sympy import Dummy, Expr, Integer, Symbol, erf, erfc, nan, oo, zoo
 
 from varlaw.symbolic.activation import KINKED
 from varlaw.symbolic.gaussian.closed import closed_form
@@ -169,7 +169,10 @@ def _exact(f: Expr, x: Symbol, mean: Expr, variance: Expr, given: Expr | None) -
     if variance.is_zero:
         if given is not None and at_numbers(given.subs(x, mean)) != 1:
             raise NoMoment(f"at variance 0 the condition does not hold at the mean {typed(mean)}")
-        return at_numbers(f.subs(x, mean))
+        value = at_numbers(f.subs(x, mean))
+        if value.has(oo, -oo, zoo, nan):
+            raise NoMoment(f"{typed(f)} has no value at the mean {typed(mean)}, at variance 0")
+        return value
     if given is None:
         return _with_tails(closed_form(f, x, mean, variance))
     there, back = _in_order(given, x)
