@@ -21,6 +21,7 @@ VARIABLES = {  # what tends to infinity, or to 0
     "loss-delta": "K",
     "post-norm-layernorm": "d",
     "pre-norm-std": "l",
+    "rotation-rate": "lambda",
     "scale-invariant-equilibrium": "lambda",
     "softmax-entropy": "n",
     "softmax-participation": "n",
@@ -29,10 +30,11 @@ VARIABLES = {  # what tends to infinity, or to 0
     "tanh-small": "q",
     "unnormalised-scaled": "L",
 }
-LATER = {"iid-edge", "unnormalised-scaled"}  # begin where another law ends
+LATER = {"iid-edge", "rotation-rate", "unnormalised-scaled"}  # begin where another law ends
 EQUIVALENT = [
     "attention-correlated-growth",
     "pre-norm-std",
+    "rotation-rate",
     "scale-invariant-equilibrium",
     "sub-ln",
     "tanh-decay",
