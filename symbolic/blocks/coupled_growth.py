@@ -7,14 +7,15 @@ theorem; Elaydi 2005, An Introduction to Difference Equations, section 8.3); whe
 is the same from the second layer on, it is multiplied by the larger eigenvalue of that, in the end.
 """
 
-from sympy import Expr, Matrix, limit, oo, sqrt
+from sympy import Add, Expr, Matrix, Mul, Symbol, limit, oo, sqrt
 
 from varlaw.symbolic.blocks.asymptotics import FAILURES, SECONDS
 from varlaw.symbolic.blocks.enclosed import is_nil
 from varlaw.symbolic.blocks.recurrence import Growth
 from varlaw.symbolic.blocks.repeat import Repeat
-from varlaw.symbolic.blocks.state import BlockError, State, tidy
+from varlaw.symbolic.blocks.state import ONE, ZERO, BlockError, State, tidy
 from varlaw.symbolic.clock import clock
+from varlaw.symbolic.occurrences import depends
 
 UNKNOWN = Growth("")
 
@@ -66,10 +67,24 @@ def _step(repeat: Repeat, state: State) -> Matrix:
     """The matrix M. Raises BlockError where a gradient does not go through one."""
     passed = repeat.followed(state)
     backs, values = (passed.second_moment, passed.product), (repeat.g, repeat.h)
-    step = Matrix([[tidy(back.diff(s)) for s in values] for back in backs])
-    if step.has(*values):
+    if any(_degree(back, values) != 1 for back in backs):
         raise BlockError("gradients are not passed on by a matrix")
-    return step
+    alone = [{s: ONE if s == one else ZERO for s in values} for one in values]
+    return Matrix([[tidy(back.xreplace(only)) for only in alone] for back in backs])
+
+
+def _degree(form: Expr, values: tuple[Symbol, Symbol]) -> int | None:
+    """The degree of a form in the values, as it is written; None of what is none."""
+    if form in values:
+        return 1
+    if not any(depends(form, value) for value in values):
+        return 0
+    degrees = [_degree(part, values) for part in form.args]
+    if isinstance(form, Add):
+        return degrees[0] if len(set(degrees)) == 1 else None
+    if isinstance(form, Mul) and None not in degrees:
+        return sum(filter(None, degrees))
+    return None
 
 
 def _larger(matrix: Matrix) -> Expr:
