@@ -1,8 +1,8 @@
 """50 proved digits of every activation of the table: CPU time of the first call.
 
 `python benchmarks/activations.py [DIGITS] [PROCESSES]` asks in each process for f, f', f^2 and f'^2
-of all rows in a random order, each once, as text, and prints the least over the processes: what else
-the machine does only adds to it.
+of all rows in a random order, each once, as text, and prints the least over the processes: what
+else the machine does only adds to it.
 """
 
 import json
