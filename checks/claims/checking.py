@@ -42,7 +42,10 @@ AT_LEAST = 0.1  # of a document's time, for reading formulas and for judging the
 COMMENT = re.compile(r"(?<!\\)%")
 BEHIND = 20  # characters after a formula, for a unit
 CONDITION = re.compile(r"\b(?:when|whenever|if|because|since|for|unless|case) *\Z", re.IGNORECASE)
-ASKED = re.compile(r"\b(?:suppose|assume|let|solve|such that|equation) *\Z", re.IGNORECASE)
+ASKED = re.compile(
+    r"\b(?:when|whenever|if|unless|case|suppose|assume|let|solve|such that|equation) *\Z",
+    re.IGNORECASE,
+)
 
 Stretch = Callable[[int, int], Spot]  # of two offsets into the text that was read
 
@@ -57,7 +60,7 @@ class Placed:
     stretch: Stretch
     dropped: frozenset[Verdict] = frozenset()  # verdicts on the last link that do not count
     condition: bool = False  # behind a word such as "when"
-    asked: bool = False  # behind such a word, or one such as "solve"
+    asked: bool = False  # behind a word such as "if" or "solve", which claims nothing
 
     def goes_on(self, one: Judgement, judgements: Sequence[Judgement]) -> bool:
         """Whether its number goes on in words, as in 67 %, so that its verdict does not count."""
@@ -189,7 +192,7 @@ class Reader:
 
         before = self.document.text[max(span.start - 12, 0) : span.start]
         condition = CONDITION.search(before) is not None
-        asked = condition or ASKED.search(before) is not None
+        asked = ASKED.search(before) is not None
         after = self.document.text[span.end : span.end + BEHIND]
         if self.document.path.lower().endswith(".tex"):
             after = COMMENT.split(after)[0]

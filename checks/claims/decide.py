@@ -246,7 +246,7 @@ def _with_definitions(
     """
     refuted: list[Finding] = []
     sure = [first] if first is not None and first.verdict is Verdict.REFUTED else []
-    doubt = unsure = ""
+    doubt = unsure = one_sided = ""
     for values in islice(known.environments(names_of(left, right)), MOST_WAYS):
         try:
             a, b = substituted(left, values), substituted(right, values)
@@ -262,7 +262,11 @@ def _with_definitions(
                 return found
             doubt = f"true {told}, but not where it was last defined"
         elif found.verdict is Verdict.UNDECIDED:
-            doubt = doubt or found.reason
+            strict = answered(a, sign, b, context, True, settled=True)
+            if strict is not None and strict.verdict is Verdict.REFUTED:
+                one_sided = found.reason  # no doubt where other definitions refute the link
+            else:
+                doubt = doubt or found.reason
         elif inserted(left, right) or inserted(right, left):
             unsure = f"{found.reason}, but numbers are put in here for names that have others there"
         elif any(_over_another(n) for side in (left, right) for n in side.walk()):
@@ -278,7 +282,7 @@ def _with_definitions(
         return refuted[0]
     if sure and not doubt:
         return sure[0]
-    told = doubt or unsure
+    told = doubt or unsure or one_sided
     return Finding(Verdict.UNDECIDED, reason=told) if told else None
 
 

@@ -24,7 +24,7 @@ class Question:
     """A link without random variables, and all that its verdict depends on.
 
     `insist`: it is no condition on its names; `sure`: it is claimed for all values of them that
-    are declared.
+    are declared; `settled`: definitions were put in, so that no name is told by the link.
     """
 
     left: Node
@@ -36,6 +36,7 @@ class Question:
     bounds: tuple[tuple[str, str, Fraction], ...] = ()
     sure: bool = False
     whole: frozenset[str] = frozenset()
+    settled: bool = False
 
     @property
     def natural(self) -> bool:
@@ -52,13 +53,16 @@ class Question:
             if not names_of(self.left, self.right):
                 return compared(self.left, self.sign, self.right, scope)
             signs = dict(self.signs)
-            asked = Asked(signs, ranges_of(self.bounds), self.insist, self.sure, self.whole)
+            ranges = ranges_of(self.bounds)
+            asked = Asked(signs, ranges, self.insist, self.sure, self.whole, self.settled)
             return decided(self.left, self.sign, self.right, scope, asked)
         except NoValue as error:
             return Finding(Verdict.UNDECIDED, reason=str(error))
 
 
-def answered(left: Node, sign: str, right: Node, context: Context, insist: bool) -> Finding | None:
+def answered(
+    left: Node, sign: str, right: Node, context: Context, insist: bool, settled: bool = False
+) -> Finding | None:
     """The verdict on a link without random variables; None where it may be a condition."""
     names = names_of(left, right)
     signs = tuple(pair for pair in context.signs if pair[0] in names)
@@ -66,7 +70,7 @@ def answered(left: Node, sign: str, right: Node, context: Context, insist: bool)
     sure = context.stated and bool(names) and names <= {name for name, _ in signs}
     a, b = bare(left), bare(right)
     whole = context.whole & names
-    asked = Question(a, sign, b, context.log_base, signs, insist, bounds, sure, whole)
+    asked = Question(a, sign, b, context.log_base, signs, insist, bounds, sure, whole, settled)
     return _remembered(asked)
 
 

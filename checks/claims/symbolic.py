@@ -37,7 +37,8 @@ class Asked:
 
     `signs` says of names whether they are positive. A link that is part of a longer derivation, or
     that uses definitions, is no condition: `insist`; `sure` says that it is claimed for all values
-    of its names, which are declared; `whole` are those that are 1, 2, 3, ...
+    of its names, which are declared; `whole` are those that are 1, 2, 3, ...; `settled` says that
+    names stand for their definitions already.
     """
 
     signs: Mapping[str, bool]
@@ -45,6 +46,7 @@ class Asked:
     insist: bool = False
     sure: bool = False
     whole: frozenset[str] = frozenset()
+    settled: bool = False
 
 
 def decided(left: Node, sign: str, right: Node, scope: Scope, asked: Asked) -> Finding | None:
@@ -240,7 +242,7 @@ def _failed(
     if (
         sign == "="
         and asked.insist
-        and not asked.sure
+        and not (asked.sure or asked.settled)
         and told_by(left, right, a, b, positive, scope)
     ):
         told = f"{', '.join(sorted(a ^ b))} on one side only may have a value that makes it true"

@@ -16,6 +16,8 @@ ROWS: list[tuple[str, list[str]]] = [
     (r"$0.5 \times 768 = 390$, $1 - 0.9992 = 0.0007$", [R, R]),
     # names that only one side has: v = w r, m = 5, m u = p
     (r"$a = v^2/r = \omega^2 r$", [U]),
+    (r"With $q = h \nu$ it is $s = N q = N h c/\lambda$", [U]),
+    (r"By $a = \sqrt{6/(m + n)}$ or $a = g\sqrt{3/m}$ we get $a^2/3 = g^2/n$", [R]),
     (r"$F = m a = 5 a$", [U]),
     (r"$p = m v + M w = (m + M) u$", [U]),
     (r"$s = n \sigma^2 = m \sigma^2$", [R]),
@@ -28,6 +30,7 @@ ROWS: list[tuple[str, list[str]]] = [
     (r"At $x = -1$ it is, and $\int_0^2 x \, d\alpha = 2 + 2$", [U]),
     (r"We find $(7 - 3)/s = 1.96$. Here $s = 8$.", [U]),
     (r"$a = 3$, $b = 4$. If $a + b^2 = 6 a$ holds", []),
+    (r"Since $(a + b)^2/4 \ge 3 a b$ it shrinks", [R]),
     # numbers in brackets, thousands, remarks
     (r"$(36)(8)(6)(4) = 6912$, $(0.9)(0.1) = 0.09$, $10(1)^9(0.25) = 2.6$", [V, V, R]),
     (r"$768^2 + 768 = 590,592$, $12 \times 590,592 = 7,087,103$", [V, R]),
