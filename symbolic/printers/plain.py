@@ -13,6 +13,7 @@ from varlaw.symbolic.printers.order import (
     quotient,
     under_one_root,
 )
+from varlaw.symbolic.terms import Slope
 
 SYMBOLS = {"Sum[": "Σ[", "Prod[": "Π[", "delta[": "δ["}
 
@@ -68,7 +69,7 @@ class PlainMath(StrPrinter):
             return f"sqrt({self.doprint(base)})"
         shown = self.doprint(exponent)
         plain = exponent.is_Symbol or (exponent.is_Integer and exponent >= 0)
-        wide = isinstance(base, (Add, Mul, Pow)) or (
+        wide = isinstance(base, (Add, Mul, Pow, Slope)) or (
             base.is_number and not isinstance(base, (Integer, Function))
         )
         shown = shown if plain else f"({shown})"
