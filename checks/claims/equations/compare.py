@@ -31,12 +31,16 @@ ORDERS = {"<": (-1,), ">": (1,), "<=": (-1, 0), ">=": (1, 0), "!=": (-1, 1), "="
 
 @dataclass(frozen=True)
 class Finding:
-    """A verdict with the value found and how; `proved_by` names the method."""
+    """A verdict with the value found and how; `rule` names the method.
+
+    `one_sided`: it would be refuted, but that a name on one side only may have a value to fit.
+    """
 
     verdict: Verdict
     value: str = ""
     reason: str = ""
     rule: str = ""
+    one_sided: bool = False
 
 
 def compared(left: Node, sign: str, right: Node, scope: Scope) -> Finding:

@@ -37,8 +37,7 @@ class Asked:
 
     `signs` says of names whether they are positive. A link that is part of a longer derivation, or
     that uses definitions, is no condition: `insist`; `sure` says that it is claimed for all values
-    of its names, which are declared; `whole` are those that are 1, 2, 3, ...; `settled` says that
-    names stand for their definitions already.
+    of its names, which are declared; `whole` are those that are 1, 2, 3, ....
     """
 
     signs: Mapping[str, bool]
@@ -46,7 +45,6 @@ class Asked:
     insist: bool = False
     sure: bool = False
     whole: frozenset[str] = frozenset()
-    settled: bool = False
 
 
 def decided(left: Node, sign: str, right: Node, scope: Scope, asked: Asked) -> Finding | None:
@@ -242,11 +240,11 @@ def _failed(
     if (
         sign == "="
         and asked.insist
-        and not (asked.sure or asked.settled)
+        and not asked.sure
         and told_by(left, right, a, b, positive, scope)
     ):
         told = f"{', '.join(sorted(a ^ b))} on one side only may have a value that makes it true"
-        return Finding(Verdict.UNDECIDED, "", f"fails at {at}, but {told}")
+        return Finding(Verdict.UNDECIDED, "", f"fails at {at}, but {told}", one_sided=True)
     insist = asked.insist or asked.sure
     if sign == "=" and not (insist or (a == b and (one_sided or seen.constant or computed))):
         return None

@@ -256,8 +256,7 @@ def _with_definitions(
                 return found
             doubt = f"true {told}, but not where it was last defined"
         elif found.verdict is Verdict.UNDECIDED:
-            strict = answered(a, sign, b, context, True, settled=True)
-            if strict is not None and strict.verdict is Verdict.REFUTED:
+            if found.one_sided:
                 one_sided = found.reason  # no doubt where other definitions refute the link
             else:
                 doubt = doubt or found.reason

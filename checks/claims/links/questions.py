@@ -24,7 +24,7 @@ class Question:
     """A link without random variables, and all that its verdict depends on.
 
     `insist`: it is no condition on its names; `sure`: it is claimed for all values of them that
-    are declared; `settled`: definitions were put in, so that no name is told by the link.
+    are declared.
     """
 
     left: Node
@@ -36,7 +36,6 @@ class Question:
     bounds: tuple[tuple[str, str, Fraction], ...] = ()
     sure: bool = False
     whole: frozenset[str] = frozenset()
-    settled: bool = False
 
     @property
     def natural(self) -> bool:
@@ -54,15 +53,13 @@ class Question:
                 return compared(self.left, self.sign, self.right, scope)
             signs = dict(self.signs)
             ranges = ranges_of(self.bounds)
-            asked = Asked(signs, ranges, self.insist, self.sure, self.whole, self.settled)
+            asked = Asked(signs, ranges, self.insist, self.sure, self.whole)
             return decided(self.left, self.sign, self.right, scope, asked)
         except NoValue as error:
             return Finding(Verdict.UNDECIDED, reason=str(error))
 
 
-def answered(
-    left: Node, sign: str, right: Node, context: Context, insist: bool, settled: bool = False
-) -> Finding | None:
+def answered(left: Node, sign: str, right: Node, context: Context, insist: bool) -> Finding | None:
     """The verdict on a link without random variables; None where it may be a condition."""
     names = names_of(left, right)
     signs = tuple(pair for pair in context.signs if pair[0] in names)
@@ -70,7 +67,7 @@ def answered(
     sure = context.stated and bool(names) and names <= {name for name, _ in signs}
     a, b = bare(left), bare(right)
     whole = context.whole & names
-    asked = Question(a, sign, b, context.log_base, signs, insist, bounds, sure, whole, settled)
+    asked = Question(a, sign, b, context.log_base, signs, insist, bounds, sure, whole)
     return _remembered(asked)
 
 
@@ -85,7 +82,7 @@ def _remembered(asked: Question) -> Finding | None:
                 return Finding(Verdict.UNDECIDED, found.value, told)
     if found is None or not asked.natural:
         return found
-    if found.verdict is Verdict.REFUTED:
+    if found.verdict is Verdict.REFUTED or found.one_sided:
         opposite, word = Verdict.VERIFIED, "right"
     elif found.verdict is Verdict.VERIFIED and asked.sign == "!=":
         opposite, word = Verdict.REFUTED, "wrong"
