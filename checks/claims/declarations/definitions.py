@@ -47,6 +47,10 @@ class Definitions:
         """Whether one of these names has a value somewhere in the document."""
         return any(name in self.by_name or name in self.local for name in names)
 
+    def knows_all(self, names: Iterable[str]) -> bool:
+        """Whether each of these names has a value before this place or nearby."""
+        return all(map(self._values, names))
+
     def at(self, order: int) -> "Definitions":
         return replace(self, order=order)
 
@@ -79,13 +83,12 @@ class Definitions:
         far = -distance > NEAR if later else assumed and distance > NEAR
         return None if far else nearest
 
-    def formulas(self) -> "Definitions":
-        """Without the values that are bare decimals."""
-        kept = {
-            name: {value: orders for value, orders in values.items() if literal_of(value) is None}
-            for name, values in self.by_name.items()
-        }
-        return replace(self, by_name={name: values for name, values in kept.items() if values})
+    def formulas(self, name: str) -> "Definitions":
+        """Without those values of a name that are bare decimals."""
+        values = self.by_name.get(name, {})
+        kept = {value: orders for value, orders in values.items() if literal_of(value) is None}
+        others = {other: known for other, known in self.by_name.items() if other != name}
+        return replace(self, by_name={**others, name: kept} if kept else others)
 
     def _distance(self, orders: Sequence[int]) -> tuple[bool, int]:
         """Whether a value is first given later than here, and how far away it is."""

@@ -139,8 +139,10 @@ def _defines(chain: Chain, place: int, context: Context, known: Definitions) -> 
         return False
     if literal_of(right) is None:
         return True
-    values = known.of(plain(left))
-    return not any(literal_of(value) is None and not names_of(value) for value in values)
+    return not any(
+        literal_of(value) is None and known.knows_all(names_of(value))
+        for value in known.of(plain(left))
+    )
 
 
 def _is_segment(side: Node) -> bool:
@@ -201,7 +203,7 @@ def _found(chain: Chain, place: int, context: Context, known: Definitions) -> Fi
     if ordered or not known.knows(names_of(left, right)):
         return first
     if left.head is Head.NAME:  # two statements of one decimal do not confirm each other
-        known = known.formulas()
+        known = known.formulas(plain(left))
     return _with_definitions(left, sign, right, context, known, first) or first
 
 
@@ -288,8 +290,13 @@ def _over_another(node: Node) -> bool:
 
 
 def _current(known: Definitions, name: str, value: Node, context: Context) -> bool:
-    """Whether a value is the current one of a name, or either is a decimal of the other."""
+    """Whether a value is the current one of a name, or either is a decimal of the other.
+
+    A number does not take the place of a formula over names: it is its value, as in E = 18.
+    """
     nearest = known.current(name)
+    if nearest is not None and literal_of(nearest) is not None and names_of(value):
+        nearest = known.formulas(name).current(name)
     if nearest is None or value == nearest:
         return nearest is not None
     return any(

@@ -51,3 +51,15 @@ def test_names_in_definitions_have_their_values_too() -> None:
     heads = "d = 768", "h = 12", "d_k = d/h"
     assert verdict(*heads, r"1/\sqrt{d_k} = 0.125") == "verified"
     assert verdict(*heads, r"1/d_k = 0.125") == "refuted"
+
+
+def test_a_number_for_a_name_with_a_formula_is_its_value_and_no_other_definition() -> None:
+    energy = "m = 4", "v = 3", r"E_k = \frac12 m v^2"  # 18
+    assert verdict(*energy, "E_k = 18") == "verified"
+    assert verdict(*energy, "E_k = 19") == "None"  # for other m and v, it may be
+    assert verdict(*energy, "E_k = 18", "2 E_k = m v^2") == "verified"
+    assert verdict(*energy, "E_k = 18", "2 E_k = 36") == "verified"
+    assert verdict(*energy, "E_k = 18", "2 E_k = 37") == "refuted"
+    assert verdict(*energy, "E_k = 18", "E_k/m = v^2/3") == "refuted"
+    assert verdict(*energy, "E_k = 18", "m = 8", "E_k = 36") == "verified"
+    assert verdict(r"E_k = \frac12 m v^2", "E_k = 18") == "None"
