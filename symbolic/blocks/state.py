@@ -141,9 +141,12 @@ class Gradient(_Flow):
     """The second moment of the gradient in one entry; `product` is that of two tokens' gradients.
 
     A gradient is a probe sent backward, of uncorrelated entries and independent of the weights.
+    Where it is `pooled`, all positions of an image were averaged: `product` is that of two of
+    them, and two images share nothing.
     """
 
     product: Expr = ZERO
+    pooled: bool = False
     regime: Regime = field(default_factory=lambda: Regime({Approximation.PROBE}))
     product_regime: Regime = field(default_factory=lambda: Regime({Approximation.PROBE}))
 
