@@ -10,14 +10,11 @@ from dataclasses import dataclass
 from math import lcm
 
 from flint import acb, acb_poly, arb, ctx, fmpz, fmpz_poly
-from sympy import Expr, Integer, exp
+from sympy import Integer
 
 from varlaw.symbolic.gaussian.balls import ball
 from varlaw.symbolic.gaussian.operations import CUT, POLES, Step
-from varlaw.symbolic.gaussian.programs import Coefficients, Program
-
-MOST_TERMS = 40
-Exponentials = dict[Expr, Expr]  # rate -> coefficient
+from varlaw.symbolic.gaussian.programs import MOST_TERMS, Coefficients, Exponentials, Program
 
 
 @dataclass(frozen=True)
@@ -31,7 +28,7 @@ class Strip:
 def strip(program: Program) -> Strip:
     """The widest strip that the rules prove."""
     width, unknown = arb.pos_inf(), []
-    sums = _exponential_sums(program)
+    sums = program.exponential_sums
     for position, step in enumerate(program.steps, program.first):
         if step.operation in CUT | POLES:
             found = _rule(program, step, sums)
@@ -40,6 +37,31 @@ def strip(program: Program) -> Strip:
             else:
                 width = width.min(found)
     return Strip(width, tuple(unknown))
+
+
+def some_pole(program: Program) -> acb | None:
+    """Where one of the steps has a pole, near the real axis; None if no rule tells."""
+    sums = program.exponential_sums
+    for step in program.steps:
+        if step.operation in ("inverse", "tanh"):
+            points = _poles(program, step, sums)
+            if points:
+                return min(points, key=lambda z: float(abs(z.imag).mid()))
+    return None
+
+
+def _poles(program: Program, step: Step, sums: dict[int, Exponentials]) -> list[acb]:
+    polynomial = program.polynomials.get(step.left)
+    if polynomial is not None:
+        coefficients = [acb(ball(c)) for c in polynomial]
+        if step.operation == "tanh":
+            coefficients[0] -= acb(0, arb.pi() / 2)
+        return acb_poly(coefficients).roots() if len(coefficients) > 1 else []
+    found = _commensurable(sums[step.left]) if step.left in sums else None
+    if found is None or step.operation == "tanh":
+        return []
+    rate, terms = found
+    return [root.log() / rate for root in _roots(terms) or [] if not root.contains(0)]
 
 
 def _rule(program: Program, step: Step, sums: dict[int, Exponentials]) -> arb | None:
@@ -84,41 +106,6 @@ def _tanh_of_cubic(polynomial: Coefficients) -> arb | None:
     if not 2 * b_size * width / 3 < arb.pi() / 2:
         width = width.min(arb.pi() / (2 * b_size))
     return width * arb("0.8")  # at the edge the function is large
-
-
-def _exponential_sums(program: Program) -> dict[int, Exponentials]:
-    """The registers that are sums of exponentials of affine functions of x."""
-    found: dict[int, Exponentials] = {}
-    for position, number in enumerate(program.numbers, 1):
-        found[position] = {Integer(0): number}
-    for position, step in enumerate(program.steps, program.first):
-        u, v = found.get(step.left), found.get(step.right)
-        result: Exponentials | None = None
-        if step.operation == "exp":
-            p = program.polynomials.get(step.left)
-            if p is not None and len(p) == 2:
-                result = {p[1]: exp(p[0])}
-        elif step.operation == "raise" and u is not None and step.exponent <= 8:
-            result = u
-            for _ in range(step.exponent - 1):
-                result = _product(result, u)
-        elif step.operation == "add" and u is not None and v is not None:
-            result = dict(u)
-            for rate, c in v.items():
-                result[rate] = result.get(rate, Integer(0)) + c
-        elif step.operation == "mul" and u is not None and v is not None:
-            result = _product(u, v)
-        if result is not None and len(result) <= MOST_TERMS:
-            found[position] = result
-    return found
-
-
-def _product(u: Exponentials, v: Exponentials) -> Exponentials:
-    result: Exponentials = {}
-    for r, a in u.items():
-        for s, b in v.items():
-            result[r + s] = result.get(r + s, Integer(0)) + a * b
-    return result
 
 
 def _commensurable(terms: Exponentials) -> tuple[arb, Coefficients] | None:
