@@ -8,6 +8,7 @@ a polynomial in x. What no rule covers is left to be verified on balls.
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import lcm
+from typing import NamedTuple
 
 from flint import acb, acb_poly, arb, ctx, fmpz, fmpz_poly
 from sympy import Integer
@@ -39,29 +40,41 @@ def strip(program: Program) -> Strip:
     return Strip(width, tuple(unknown))
 
 
-def some_pole(program: Program) -> acb | None:
-    """Where one of the steps has a pole, near the real axis; None if no rule tells."""
-    sums = program.exponential_sums
-    for step in program.steps:
-        if step.operation in ("inverse", "tanh"):
-            points = _poles(program, step, sums)
-            if points:
-                return min(points, key=lambda z: float(abs(z.imag).mid()))
-    return None
+class Pole(NamedTuple):
+    """Where a step has a pole of that order; in a row of poles, the first and their distance."""
+
+    point: acb
+    order: int
+    period: arb | None = None
 
 
-def _poles(program: Program, step: Step, sums: dict[int, Exponentials]) -> list[acb]:
+def poles(program: Program, step: Step) -> list[Pole] | None:
+    """The poles of a division or of tanh, one of each row of them; None where no rule tells.
+
+    Of tanh of a polynomial that is not affine there are more.
+    """
     polynomial = program.polynomials.get(step.left)
-    if polynomial is not None:
+    if step.operation == "tanh":
+        if polynomial is None or len(polynomial) < 2:
+            return None
         coefficients = [acb(ball(c)) for c in polynomial]
-        if step.operation == "tanh":
-            coefficients[0] -= acb(0, arb.pi() / 2)
-        return acb_poly(coefficients).roots() if len(coefficients) > 1 else []
-    found = _commensurable(sums[step.left]) if step.left in sums else None
-    if found is None or step.operation == "tanh":
-        return []
-    rate, terms = found
-    return [root.log() / rate for root in _roots(terms) or [] if not root.contains(0)]
+        coefficients[0] -= acb(0, arb.pi() / 2)
+        if len(coefficients) > 2:
+            return [Pole(z, 1) for z in acb_poly(coefficients).roots()]
+        b, a = coefficients
+        return [Pole(-b / a, 1, arb.pi() / abs(a.real))]
+    if step.operation != "inverse":
+        return None
+    if polynomial is not None:
+        found = _roots(polynomial)
+        return None if found is None else [Pole(z, n) for z, n in found]
+    sums = program.exponential_sums.get(step.left)
+    known = None if sums is None else _commensurable(sums)
+    found = None if known is None else _roots(known[1])
+    if known is None or found is None or any(root.contains(0) for root, _ in found):
+        return None
+    rate = known[0]
+    return [Pole(z.log() / rate, n, 2 * arb.pi() / abs(rate)) for z, n in found]
 
 
 def _rule(program: Program, step: Step, sums: dict[int, Exponentials]) -> arb | None:
@@ -128,26 +141,27 @@ def _commensurable(terms: Exponentials) -> tuple[arb, Coefficients] | None:
     return ball(unit) / bottom, tuple(coefficients)
 
 
-def _roots(coefficients: Coefficients) -> list[acb] | None:
-    """Balls that hold all roots; None where they cannot be told apart."""
+def _roots(coefficients: Coefficients) -> list[tuple[acb, int]] | None:
+    """Balls that hold all roots, with their orders; None where they cannot be told apart."""
     if len(coefficients) == 2:
         p, q = (ball(c) for c in coefficients)
-        return None if q.contains(0) else [acb(-p / q)]
+        return None if q.contains(0) else [(acb(-p / q), 1)]
     if all(c.is_Rational for c in coefficients):
         bottom = lcm(*(int(c.q) for c in coefficients))
         exact = fmpz_poly([fmpz(int(c * bottom)) for c in coefficients])
-        return [pair[0] for pair in exact.complex_roots()]  # type: ignore[index]
+        return [(root, int(n)) for root, n in exact.complex_roots()]  # type: ignore[misc]
     try:
-        return acb_poly([ball(c) for c in coefficients]).roots(maxprec=4 * ctx.prec)
+        found = acb_poly([ball(c) for c in coefficients]).roots(maxprec=4 * ctx.prec)
+        return [(root, 1) for root in found]
     except (ValueError, ZeroDivisionError):
         return None
 
 
-def _width_of_roots(roots: list[acb] | None, width: Callable[[acb], arb]) -> arb | None:
+def _width_of_roots(roots: list[tuple[acb, int]] | None, width: Callable[[acb], arb]) -> arb | None:
     """The least width of all roots, from below; None where that is not positive."""
     if roots is None:
         return None
     least = arb.pos_inf()
-    for root in roots:
+    for root, _ in roots:
         least = least.min(arb(width(root).lower()))
     return least if least > 0 else None

@@ -31,7 +31,7 @@ from varlaw.symbolic.activation import Activation
 from varlaw.symbolic.gaussian.pieces import pieces_of
 from varlaw.symbolic.gaussian.programs import program
 from varlaw.symbolic.gaussian.quotients import NoQuotient, Quotients, parity
-from varlaw.symbolic.gaussian.strips import some_pole
+from varlaw.symbolic.gaussian.strips import poles
 from varlaw.symbolic.occurrences import depends
 from varlaw.symbolic.slopes import is_affine
 
@@ -74,12 +74,13 @@ def keeps_a_pole(f: Expr, x: Symbol) -> bool:
         (piece,) = pieces_of(f, x)
         code = program(piece.expression, x)
         with ctx.workprec(NEAR_BITS):
-            pole, run = some_pole(code), code.for_bounds()
-            if pole is None:
+            found = next((p for step in code.steps if (p := poles(code, step))), None)
+            if found is None:
                 return False
+            pole, run = min(found, key=lambda p: float(abs(p.point.imag).mid())), code.for_bounds()
             sizes = []
             for distance in NEAR:
-                z = pole.mid() + distance
+                z = pole.point.mid() + distance
                 sizes.append((run(z) + run(-z)).abs_lower())
             return bool(sizes[1] > GROWN * sizes[0].max(arb(1)))
     except (ValueError, ZeroDivisionError):
