@@ -8,7 +8,7 @@ a polynomial in x. What no rule covers is left to be verified on balls.
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import lcm
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from flint import acb, acb_poly, arb, ctx, fmpz, fmpz_poly
 from sympy import Integer
@@ -149,7 +149,8 @@ def _roots(coefficients: Coefficients) -> list[tuple[acb, int]] | None:
     if all(c.is_Rational for c in coefficients):
         bottom = lcm(*(int(c.q) for c in coefficients))
         exact = fmpz_poly([fmpz(int(c * bottom)) for c in coefficients])
-        return [(root, int(n)) for root, n in exact.complex_roots()]  # type: ignore[misc]
+        pairs: Any = exact.complex_roots()
+        return [(root, int(n)) for root, n in pairs]
     try:
         found = acb_poly([ball(c) for c in coefficients]).roots(maxprec=4 * ctx.prec)
         return [(root, 1) for root in found]

@@ -131,5 +131,6 @@ def test_a_pole_at_the_height_is_doubtful() -> None:
 
 def test_the_height_lies_between_rows() -> None:
     found = rows(program(SIGMOID, x), Scale(Integer(0), Integer(1), arb(1)))
-    assert height_between(found, 30.0, 120.0, 3.0) == pytest.approx(4 * float(mpmath.pi))
+    for row, span in enumerate((30.0, 300.0), 1):
+        assert height_between(found, span, 120.0, 3.0) == pytest.approx(2 * row * float(mpmath.pi))
     assert height_between(found, 1e-3, 120.0, 3.0) == 3.0  # a few points are fewer than a pole
