@@ -66,6 +66,15 @@ def _replaced(node: Node, values: Mapping[str, Node]) -> Node:
     return replace(node, parts=tuple(_replaced(part, values) for part in node.parts))
 
 
+def signed(node: Node, name: str, above: bool) -> Node:
+    """A formula with |x| as x or as -x, for a variable that is positive or negative."""
+    if node.head is Head.ABSOLUTE and node.parts[0].head is Head.NAME:
+        (inner,) = node.parts
+        if plain(inner) == name:
+            return inner if above else Node(Head.NEGATIVE, (inner,))
+    return replace(node, parts=tuple(signed(part, name, above) for part in node.parts))
+
+
 def inserted(formula: Node, other: Node) -> bool:
     r"""Whether the other is the formula with numbers for names: 0.2\sqrt{2/3} of s\sqrt{2/n}."""
     waiting, values = [(formula, other)], dict[str, Node]()

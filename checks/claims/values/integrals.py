@@ -12,10 +12,12 @@ from varlaw.checks.claims.values.algebra import Algebra, symbol
 from varlaw.checks.claims.values.antiderivatives import integral_over, integral_to_infinity
 from varlaw.checks.claims.values.functions import NoValue
 from varlaw.checks.claims.values.numbers import Scope
-from varlaw.symbolic.formulas.names import indexed
+from varlaw.symbolic.activation import KINKED
+from varlaw.symbolic.formulas.names import indexed, signed
 from varlaw.symbolic.formulas.tree import Head, Node, plain
 
 MOST_PARTS = 40
+MOST_OPERATIONS = 60  # in products of sines and cosines
 
 
 def over_infinite_range(node: Node, scope: Scope) -> arb:
@@ -69,24 +71,70 @@ def closed(node: Node, outer: Algebra) -> Any:
     x = symbol(name, positive=False)
     inner = Algebra({**outer.symbols, name: x}, outer.log_base)
     try:
-        f, low, high = inner.expression(body), _end(first, inner), _end(last, inner)
+        low, high = _end(first, inner), _end(last, inner)
+        if low.is_finite and high.is_finite:
+            parts = [
+                _smooth_or_not(inner.expression(part), x, start, end)
+                for part, start, end in _halves(body, name, low, high)
+            ]
+            return None if inner.hidden or None in parts else sum(parts)
+        f = inner.expression(body)
     except NoValue:
         return None
     if inner.hidden or low == oo or high == -oo:
         return None
-    if low.is_finite and high.is_finite:
-        if f.is_polynomial(x):
-            whole = f.as_poly(x).integrate(x).as_expr()
-            return whole.subs(x, high) - whole.subs(x, low)
-        parts = [
-            _between(part, x, low, high) for part in f.expand(power_exp=False).as_ordered_terms()
-        ]
-        return None if None in parts else sum(parts)
     if f.has(Abs) or not f.has(x):
         return None
     if high == oo and low.is_positive and (found := integral_to_infinity(f, x, low)) is not None:
         return found
     return _closed_gaussian(f, x, low, high)
+
+
+def _halves(body: Node, name: str, low: Any, high: Any) -> list[tuple[Node, Any, Any]]:
+    """The body over the range; where it holds |x|, below and above 0, where 0 is known to be."""
+    below, above = (signed(body, name, positive) for positive in (False, True))
+    if above == body or low.is_nonnegative:
+        return [(above, low, high)]
+    if high.is_nonpositive:
+        return [(below, low, high)]
+    if low.is_nonpositive and high.is_nonnegative:
+        return [(below, low, 0 * low), (above, 0 * high, high)]
+    return [(body, low, high)]
+
+
+def _smooth_or_not(f: Any, x: Any, low: Any, high: Any) -> Any:
+    """The integral over a finite range; with other kinks, as in |sin(x)|, between numbers only."""
+    from varlaw.symbolic.gaussian.balls import Located
+    from varlaw.symbolic.gaussian.crossings import NotClosed
+    from varlaw.symbolic.gaussian.pieces import pieces_of
+
+    if not f.has(*KINKED):
+        return _over_range(f, x, low, high)
+    if f.free_symbols != {x} or not (high - low).is_positive or (high - low).free_symbols:
+        return None
+    try:
+        pieces = pieces_of(f, x, low, high)
+    except (NotClosed, ValueError):
+        return None
+    if any(end.has(Located) for piece in pieces for end in (piece.lower, piece.upper)):
+        return None
+    parts = [_over_range(piece.expression, x, piece.lower, piece.upper) for piece in pieces]
+    return None if None in parts else sum(parts)
+
+
+def _over_range(f: Any, x: Any, low: Any, high: Any) -> Any:
+    """The integral over a finite range of a smooth function, term by term; None for others."""
+    from sympy import cos, sin
+    from sympy.simplify.fu import TR8
+
+    if f.is_polynomial(x):
+        whole = f.as_poly(x).integrate(x).as_expr()
+        return whole.subs(x, high) - whole.subs(x, low)
+    f = f.expand(power_exp=False)
+    if f.has(sin, cos) and f.count_ops() <= MOST_OPERATIONS:
+        f = TR8(f).expand(power_exp=False)  # products of sines as sums
+    parts = [_between(term, x, low, high) for term in f.as_ordered_terms()]
+    return None if None in parts else sum(parts)
 
 
 def _between(f: Any, x: Any, low: Any, high: Any) -> Any:

@@ -13,7 +13,7 @@ from flint import acb, arb, ctx, fmpz
 from varlaw.checks.claims.values.exact import rational
 from varlaw.checks.claims.values.functions import CONSTANTS, NoValue, function, power, whole
 from varlaw.checks.claims.values.literals import literal_of
-from varlaw.symbolic.formulas.names import indexed
+from varlaw.symbolic.formulas.names import indexed, signed
 from varlaw.symbolic.formulas.tree import Head, Node, plain
 
 __all__ = ["NoValue", "Scope", "enclosure", "rational", "settle"]
@@ -21,6 +21,7 @@ __all__ = ["NoValue", "Scope", "enclosure", "rational", "settle"]
 MOST_WORK = 3_000_000  # nodes visited for one value
 MOST_TERMS = 20_000  # of one sum or product
 PRECISIONS = (64, 128, 256, 512, 1024)
+KINKS = ("abs", "max", "min", "relu")  # functions with kinks
 EVALUATIONS = 20_000  # of an integrand
 
 
@@ -202,26 +203,47 @@ def _integral(node: Node, scope: Scope) -> Any:
             return over_infinite_range(node, scope)
         except NoValue:
             return _in_closed_form(node, scope)
+    if any(node.head is Head.ABSOLUTE or node.text in KINKS for node in body.walk()):
+        try:
+            return _in_closed_form(node, scope)  # kinks make quadrature slow
+        except NoValue:
+            pass
     low, high = _value(first, scope), _value(last, scope)
     if not (low.is_finite() and high.is_finite()):
         raise NoValue("an integral whose ends are not known")
-    name = plain(variable)
-
-    def integrand(x: acb, analytic: bool) -> acb:
-        inner = replace(scope.binding(name, x), analytic=analytic, complex=True)
-        return acb(_value(body, inner))
-
     from varlaw.symbolic.gaussian.balls import NoEnclosure
-    from varlaw.symbolic.gaussian.quadrature import integral
 
-    tolerance = arb(2) ** -ctx.prec
     try:
-        found = integral(integrand, low, high, tolerance, EVALUATIONS)
+        found = sum(
+            (
+                _quadrature(part, plain(variable), start, end, scope)
+                for part, start, end in _halves(body, plain(variable), low, high)
+            ),
+            acb(0),
+        )
     except NoEnclosure:
         return _in_closed_form(node, scope)
     if not found.is_finite() or not found.imag.contains(0):
         return _in_closed_form(node, scope)
     return found.real
+
+
+def _halves(body: Node, name: str, low: arb, high: arb) -> list[tuple[Node, arb, arb]]:
+    """The body over the range, |x| in it as -x below 0 and as x above: kinks make it slow."""
+    below, above = (signed(body, name, side) for side in (False, True))
+    if above != body and low <= 0 <= high:
+        return [(below, low, arb(0)), (above, arb(0), high)]
+    return [(body, low, high)]
+
+
+def _quadrature(body: Node, name: str, low: arb, high: arb, scope: Scope) -> acb:
+    from varlaw.symbolic.gaussian.quadrature import integral
+
+    def integrand(x: acb, analytic: bool) -> acb:
+        inner = replace(scope.binding(name, x), analytic=analytic, complex=True)
+        return acb(_value(body, inner))
+
+    return integral(integrand, low, high, arb(2) ** -ctx.prec, EVALUATIONS)
 
 
 def _in_closed_form(node: Node, scope: Scope) -> Any:
