@@ -118,7 +118,7 @@ def _tanh_of_cubic(polynomial: Coefficients) -> arb | None:
     width = (b_size / (3 * c_size)).sqrt()
     if not 2 * b_size * width / 3 < arb.pi() / 2:
         width = width.min(arb.pi() / (2 * b_size))
-    return width * arb("0.8")  # at the edge the function is large
+    return width * arb("0.9")  # at the edge the function is large
 
 
 def _commensurable(terms: Exponentials) -> tuple[arb, Coefficients] | None:
