@@ -248,9 +248,9 @@ def _grid_and_residues(
     """The grid, and what the poles add that are left between it and the height of the rule."""
     factor = 1 / (2 * arb.pi()).sqrt()
     try:
-        found = rows(program, scale)
+        found, ceiling = rows(program, scale)
         span = at.right - at.left if not even else at.right
-        height = height_between(found, span, (bits + size) * log(2), at.height)
+        height = height_between(found, ceiling, span, (bits + size) * log(2), at.height)
         if height > at.height:
             inside = [pole for row in found for pole in row.below(height)]
             points = grid(replace(at, height=height), bits, factor)
