@@ -12,6 +12,7 @@ from varlaw.checks.claims.expectations.largest import bounded, equivalent, is_la
 from varlaw.checks.claims.links.asymptotics import approaches, limit_node, tends
 from varlaw.checks.claims.links.extremes import extremal
 from varlaw.checks.claims.links.implications import implied
+from varlaw.checks.claims.links.intervals import is_interval, together
 from varlaw.checks.claims.links.questions import answered
 from varlaw.checks.claims.links.scales import other_unit
 from varlaw.checks.claims.links.separators import otherwise_right
@@ -95,6 +96,8 @@ def _no_claim(chain: Chain, place: int, context: Context, known: Definitions) ->
         return "a letter that usually is a constant or a function and is none here"
     if any(near in IMPLIES for near in chain.between[max(place - 1, 0) : place + 2]):
         return "a part of an implication"
+    if is_interval(left, sign, right):
+        left, right = (Node(Head.ADD, side.parts) for side in (left, right))
     inside = [node for side in (left, right) for node in outside(side, CLOSED)]
     if any(node.head in SHAPES and node.parts for node in inside):
         return "a shape, an interval or prose"
@@ -168,6 +171,9 @@ def _found(chain: Chain, place: int, context: Context, known: Definitions) -> Fi
 
         if (network := network_in(context, left, right)) is not None:
             return decided_by_blocks(left, sign, right, network, context)
+    if is_interval(left, sign, right):
+        pairs = [Chain((a, b), (sign,)) for a, b in zip(left.parts, right.parts, strict=True)]
+        return together([_found(pair, 0, context, known) for pair in pairs])
     if sign in ARROWS:
         left = equivalent(left, context) if sign == "~" else left
         return tends(left, sign, right, context.towards, context)
