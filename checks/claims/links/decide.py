@@ -16,6 +16,7 @@ from varlaw.checks.claims.links.intervals import is_interval, together
 from varlaw.checks.claims.links.questions import answered
 from varlaw.checks.claims.links.scales import other_unit
 from varlaw.checks.claims.links.separators import otherwise_right
+from varlaw.checks.claims.links.units import in_one_unit, may_go_by_1024, units_in
 from varlaw.checks.claims.links.verdict import Judgement
 from varlaw.checks.claims.values.functions import NoValue
 from varlaw.checks.claims.values.literals import literal_of
@@ -196,6 +197,8 @@ def _found(chain: Chain, place: int, context: Context, known: Definitions) -> Fi
         if matrix_moments.has_matrices(context, left, right):
             return matrix_moments.decided(left, sign, right, context)
         return expected(left, sign, right, context, scope)
+    if (units := units_in(left, right)) and not known.knows(units):
+        return _of_quantities(left, sign, right, context, units)
     first = answered(left, sign, right, context, derived)
     if first is None and sign in ORDERED and _estimates(chain, place):
         left, right = (Node(Head.TUPLE, (side,), "()") for side in (left, right))
@@ -211,6 +214,24 @@ def _found(chain: Chain, place: int, context: Context, known: Definitions) -> Fi
     if left.head is Head.NAME:  # two statements of one decimal do not confirm each other
         known = known.formulas(plain(left))
     return _with_definitions(left, sign, right, context, known, first) or first
+
+
+def _of_quantities(
+    left: Node, sign: str, right: Node, context: Context, units: tuple[str, str]
+) -> Finding | None:
+    """The verdict on a link between numbers with units; not false if right by 1024 for 1000."""
+    found = answered(*_between(in_one_unit(left, right), sign), context, True)
+    if found is None or found.verdict is not Verdict.REFUTED or not may_go_by_1024(*units):
+        return found
+    other = answered(*_between(in_one_unit(left, right, by_1024=True), sign), context, True)
+    if other is None or other.verdict not in (Verdict.VERIFIED, Verdict.LOOSE):
+        return found
+    told = f"right if {units[0]} and {units[1]} go by 1024: write KiB, MiB, .., or declare it"
+    return Finding(Verdict.UNDECIDED, found.value, told)
+
+
+def _between(sides: tuple[Node, Node], sign: str) -> tuple[Node, str, Node]:
+    return sides[0], sign, sides[1]
 
 
 def _estimates(chain: Chain, place: int) -> bool:
