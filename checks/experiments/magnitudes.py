@@ -136,27 +136,30 @@ def small_init(case: Case) -> Trial:
     return one_branch(rectified(drawn, drawn, width, 4 * width), case.claim(), wrong)
 
 
-@experiment(law="glu-init", quantity="E[(sigmoid(z) b)^2]", weights=NORMAL, d=3)
+@experiment(law="glu-init", quantity="E[(sigmoid(z) b)^2] - 1", weights=NORMAL, d=3)
 def glu_init(case: Case) -> Trial:
-    """A layer of gated units at a fixed input of mean square 1."""
+    """A layer of gated units at a fixed input of mean square 1.
+
+    Less 1, what a gate of 1/2 makes of E[b^2] = 4 at any variance of z.
+    """
     d = case.size("d")
     drawn = Drawn(case.weights, 4 / d)
 
     def draw(rng: Generator, replicates: int) -> Draws:
         x = SIGNS.sample(rng, (d, replicates))
         z, b = (multiply(x, drawn.sample(rng, (d, UNITS, replicates))) for _ in "zb")
-        return np.asarray(np.mean((expit(z) * b) ** 2, axis=0))
+        return np.asarray(np.mean(((expit(z) - 0.5) * b) ** 2, axis=0))
 
-    second, fourth = value("sigmoid(x)^2", 4), value("sigmoid(x)^4", 4)
+    square, fourth = (value(f"(sigmoid(x) - 1/2)^{k}", 4) for k in (2, 4))
     wrong = {
         "1": 1.0,
         "4 E[sigmoid(z)^2] at N(0, 1)": 4 * value("sigmoid(x)^2"),
         "2, as with ReLU": 2.0,
-        "its square root": 2 * second**0.5,
+        "its square root": 2 * value("sigmoid(x)^2", 4) ** 0.5,
     }
-    told = {name: exact_of(number) for name, number in wrong.items()}
-    spread = (48 * fourth - (4 * second) ** 2) / UNITS
-    return Trial(draw, d * (2 * UNITS + 1), case.claim(), spread, told)
+    told = {name: exact_of(number - 1) for name, number in wrong.items()}
+    spread = (48 * fourth - (4 * square) ** 2) / UNITS
+    return Trial(draw, d * (2 * UNITS + 1), case.claim() - 1, spread, told)
 
 
 @experiment(law="dyt-start", quantity="E[tanh(z/2)^2]", weights=NORMAL)

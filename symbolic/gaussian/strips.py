@@ -8,16 +8,14 @@ a polynomial in x. What no rule covers is left to be verified on balls.
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import lcm
+from typing import Any, NamedTuple
 
 from flint import acb, acb_poly, arb, ctx, fmpz, fmpz_poly
-from sympy import Expr, Integer, exp
+from sympy import Integer
 
 from varlaw.symbolic.gaussian.balls import ball
 from varlaw.symbolic.gaussian.operations import CUT, POLES, Step
-from varlaw.symbolic.gaussian.programs import Coefficients, Program
-
-MOST_TERMS = 40
-Exponentials = dict[Expr, Expr]  # rate -> coefficient
+from varlaw.symbolic.gaussian.programs import MOST_TERMS, Coefficients, Exponentials, Program
 
 
 @dataclass(frozen=True)
@@ -31,7 +29,7 @@ class Strip:
 def strip(program: Program) -> Strip:
     """The widest strip that the rules prove."""
     width, unknown = arb.pos_inf(), []
-    sums = _exponential_sums(program)
+    sums = program.exponential_sums
     for position, step in enumerate(program.steps, program.first):
         if step.operation in CUT | POLES:
             found = _rule(program, step, sums)
@@ -40,6 +38,43 @@ def strip(program: Program) -> Strip:
             else:
                 width = width.min(found)
     return Strip(width, tuple(unknown))
+
+
+class Pole(NamedTuple):
+    """Where a step has a pole of that order; in a row of poles, the first and their distance."""
+
+    point: acb
+    order: int
+    period: arb | None = None
+
+
+def poles(program: Program, step: Step) -> list[Pole] | None:
+    """The poles of a division or of tanh, one of each row of them; None where no rule tells.
+
+    Of tanh of a polynomial that is not affine there are more.
+    """
+    polynomial = program.polynomials.get(step.left)
+    if step.operation == "tanh":
+        if polynomial is None or len(polynomial) < 2:
+            return None
+        coefficients = [acb(ball(c)) for c in polynomial]
+        coefficients[0] -= acb(0, arb.pi() / 2)
+        if len(coefficients) > 2:
+            return [Pole(z, 1) for z in acb_poly(coefficients).roots()]
+        b, a = coefficients
+        return [Pole(-b / a, 1, arb.pi() / abs(a.real))]
+    if step.operation != "inverse":
+        return None
+    if polynomial is not None:
+        found = _roots(polynomial)
+        return None if found is None else [Pole(z, n) for z, n in found]
+    sums = program.exponential_sums.get(step.left)
+    known = None if sums is None else _commensurable(sums)
+    found = None if known is None else _roots(known[1])
+    if known is None or found is None or any(root.contains(0) for root, _ in found):
+        return None
+    rate = known[0]
+    return [Pole(z.log() / rate, n, 2 * arb.pi() / abs(rate)) for z, n in found]
 
 
 def _rule(program: Program, step: Step, sums: dict[int, Exponentials]) -> arb | None:
@@ -86,41 +121,6 @@ def _tanh_of_cubic(polynomial: Coefficients) -> arb | None:
     return width * arb("0.8")  # at the edge the function is large
 
 
-def _exponential_sums(program: Program) -> dict[int, Exponentials]:
-    """The registers that are sums of exponentials of affine functions of x."""
-    found: dict[int, Exponentials] = {}
-    for position, number in enumerate(program.numbers, 1):
-        found[position] = {Integer(0): number}
-    for position, step in enumerate(program.steps, program.first):
-        u, v = found.get(step.left), found.get(step.right)
-        result: Exponentials | None = None
-        if step.operation == "exp":
-            p = program.polynomials.get(step.left)
-            if p is not None and len(p) == 2:
-                result = {p[1]: exp(p[0])}
-        elif step.operation == "raise" and u is not None and step.exponent <= 8:
-            result = u
-            for _ in range(step.exponent - 1):
-                result = _product(result, u)
-        elif step.operation == "add" and u is not None and v is not None:
-            result = dict(u)
-            for rate, c in v.items():
-                result[rate] = result.get(rate, Integer(0)) + c
-        elif step.operation == "mul" and u is not None and v is not None:
-            result = _product(u, v)
-        if result is not None and len(result) <= MOST_TERMS:
-            found[position] = result
-    return found
-
-
-def _product(u: Exponentials, v: Exponentials) -> Exponentials:
-    result: Exponentials = {}
-    for r, a in u.items():
-        for s, b in v.items():
-            result[r + s] = result.get(r + s, Integer(0)) + a * b
-    return result
-
-
 def _commensurable(terms: Exponentials) -> tuple[arb, Coefficients] | None:
     """(g, coefficients of P) with the sum = e^(..) P(e^(g x)); None for other rates."""
     rates = [rate for rate in terms if rate != 0]
@@ -141,26 +141,28 @@ def _commensurable(terms: Exponentials) -> tuple[arb, Coefficients] | None:
     return ball(unit) / bottom, tuple(coefficients)
 
 
-def _roots(coefficients: Coefficients) -> list[acb] | None:
-    """Balls that hold all roots; None where they cannot be told apart."""
+def _roots(coefficients: Coefficients) -> list[tuple[acb, int]] | None:
+    """Balls that hold all roots, with their orders; None where they cannot be told apart."""
     if len(coefficients) == 2:
         p, q = (ball(c) for c in coefficients)
-        return None if q.contains(0) else [acb(-p / q)]
+        return None if q.contains(0) else [(acb(-p / q), 1)]
     if all(c.is_Rational for c in coefficients):
         bottom = lcm(*(int(c.q) for c in coefficients))
         exact = fmpz_poly([fmpz(int(c * bottom)) for c in coefficients])
-        return [pair[0] for pair in exact.complex_roots()]  # type: ignore[index]
+        pairs: Any = exact.complex_roots()
+        return [(root, int(n)) for root, n in pairs]
     try:
-        return acb_poly([ball(c) for c in coefficients]).roots(maxprec=4 * ctx.prec)
+        found = acb_poly([ball(c) for c in coefficients]).roots(maxprec=4 * ctx.prec)
+        return [(root, 1) for root in found]
     except (ValueError, ZeroDivisionError):
         return None
 
 
-def _width_of_roots(roots: list[acb] | None, width: Callable[[acb], arb]) -> arb | None:
+def _width_of_roots(roots: list[tuple[acb, int]] | None, width: Callable[[acb], arb]) -> arb | None:
     """The least width of all roots, from below; None where that is not positive."""
     if roots is None:
         return None
     least = arb.pos_inf()
-    for root in roots:
+    for root, _ in roots:
         least = least.min(arb(width(root).lower()))
     return least if least > 0 else None

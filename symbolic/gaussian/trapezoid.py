@@ -22,6 +22,7 @@ from varlaw.symbolic.gaussian.balls import NoEnclosure, ball
 from varlaw.symbolic.gaussian.grids import Grid, grid_values
 from varlaw.symbolic.gaussian.parts import Part, Scale
 from varlaw.symbolic.gaussian.programs import Program
+from varlaw.symbolic.gaussian.residues import NoResidue, correction, height_between, rows
 from varlaw.symbolic.gaussian.strips import strip
 
 LOW = 64  # bits, for bounds
@@ -229,11 +230,32 @@ def mean_on_line(
         right = max(-left, right)
         left = -right
     at = line(part.program, scale, left, right, Weight(half, half), bits, size)
-    with ctx.workprec(LOW):
-        points = _lower_grid(at, bits, 1 / (2 * arb.pi()).sqrt())
+    points, inside = _grid_and_residues(part.program, scale, at, bits, size, even)
     needed = partial(part.needed, bits + guard)
     values = grid_values(part.program, scale, points, half, needed, even)
-    result = sum(values, arb(0)) * points.step / (2 * arb.pi()).sqrt()
+    result = (sum(values, arb(0)) * points.step + inside) / (2 * arb.pi()).sqrt()
     if not result.is_finite():
         raise NoEnclosure(f"{part.program.expression} is not finite on the whole line")
     return result + points.error * arb(0, 1)
+
+
+def _grid_and_residues(
+    program: Program, scale: Scale, at: Line, bits: int, size: int, even: bool
+) -> tuple[Grid, arb]:
+    """The grid, and what the poles add that are left between it and the height of the rule."""
+    factor = 1 / (2 * arb.pi()).sqrt()
+    try:
+        found = rows(program, scale)
+        span = at.right - at.left if not even else at.right
+        height = height_between(found, span, (bits + size) * log(2), at.height)
+        if height > at.height:
+            inside = [pole for row in found for pole in row.below(height)]
+            points = grid(replace(at, height=height), bits, factor)
+            ends = (points.first - arb(0.5)) * points.step, (points.last + arb(0.5)) * points.step
+            added = correction(program, scale, points.step, ends, inside)
+            if added.rad() < arb(2) ** (SLACK - bits):
+                return points, added
+    except (NoResidue, NotSuited):
+        pass
+    with ctx.workprec(LOW):
+        return _lower_grid(at, bits, factor), arb(0)
