@@ -145,6 +145,8 @@ def _unexpected(text: str, tokens: list[Token], error: UnexpectedToken) -> NotRe
     place = next((k for k, one in enumerate(tokens) if one is token), len(tokens))
     start, end = (begin(token), finish(token)) if place < len(tokens) else (len(text), len(text))
     here = text[start:end].strip()
+    if token.type == "PLUS_MINUS":
+        return NotRead(f"plus or minus, {here}", start, end)
     if place == 0 or tokens[place - 1].type in BREAKS:
         return NotRead(f"nothing stands before {here}", start, end)
     before = tokens[place - 1]
