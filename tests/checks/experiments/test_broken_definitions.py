@@ -23,6 +23,8 @@ BROKEN = {  # where in the definition, and what is measured there
     ("alpha-dropout", "Var(x b + k (1 - b))"): (0, 0, 0),
     ("maxout", "E[max(z_1, z_2, z_3)^2]"): (1, 0, 1, 0, 1),  # in the chance to be the largest
     ("nngp-erf", "E[erf(z) erf(z_2)], near"): (0, 1, 0, 2, 0, 0, 1),
+    ("random-fourier-features", "E[cos cos + sin sin] to 0.1 %"): (0, 0, 1, 0, 2, 0, 0, 1),
+    ("glu-init", "E[(sigmoid(z) b)^2]"): (0, 1, 0, 0),  # the gate's pre-activation
     ("nngp-erf-slope", "E[erf'(z) erf'(z_2)], near"): (0, 3, 0, 1, 0, 2, 0, 1),
 }
 
