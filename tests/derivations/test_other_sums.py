@@ -1,6 +1,7 @@
 """Laws of diffusion, graphs, recurrences, generated weights and maxout: numbers of the sources."""
 
 import mpmath
+import numpy as np
 import pytest
 from sympy import Rational, Symbol
 
@@ -41,6 +42,14 @@ def test_pitfalls_of_recurrences_and_graphs():
     assert at("lru-gain", a="0.999", c=1, v=1) == pytest.approx(500.25, abs=5e-3)
     assert pytest.approx(0.141, abs=5e-4) == (1 - 0.99**2) ** 0.5
     assert at("gcn-aggregation", q=1, r="0.2") == pytest.approx(1 / 5)
+    children = {0: range(1, 5)} | {k: range(3 * k + 2, 3 * k + 5) for k in range(1, 17)}
+    weights = np.eye(53)  # a tree of four neighbours each, of depth 3, with loops
+    for parent, others in children.items():
+        for child in others:
+            weights[parent, child] = weights[child, parent] = 1
+    two = np.linalg.matrix_power(weights / 5, 2)[0]
+    assert weights[0].sum() == weights[1].sum() == weights[5].sum() == 5
+    assert (two**2).sum() == pytest.approx(0.0848)
 
 
 def test_alpha_dropout_as_in_pytorch():
