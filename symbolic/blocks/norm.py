@@ -72,9 +72,11 @@ class BatchNorm(Block):
     """(x - mean)/std of each feature over N samples, in training: mean 0, second moment 1, exactly.
 
     Any two of the N samples then have the product -1/(N - 1), since they sum to 0 (Yang et al.
-    2019). The variance over samples is E[x^2] - E[x x'], two samples' product; gradients, less
-    their mean over samples, are divided by it, with (N - 2)/(N - 3) if features are Gaussian, and
-    sum to 0 as well. Without `samples` N is large.
+    2019). The variance over samples is E[x^2] - E[x x'], two samples' product. Gradients, less
+    their mean over samples and their part along the normalised y, are divided by the deviation, and
+    sum to 0 as well: of Gaussian features, whose direction is uniform and independent of it, they
+    get ((N - 1) (E[g^2] - E[g g'] - E[g g' y y']) - E[g^2 y^2])/((N - 3) s), which is
+    (N - 2)/(N - 3) (E[g^2] - E[g g'])/s where g is independent of y. Without `samples` N is large.
     """
 
     samples: Expr | None
@@ -90,14 +92,19 @@ class BatchNorm(Block):
         product = None if state.product is None else left
         scale = ONE if state.product is None else tidy(state.second_moment - state.product)
         normalised = _normalised(state, _kept(scale, ZERO), PLACES, mean=ZERO, product=product)
-        return normalised.become(Approximation.SAMPLES)
+        return normalised.become(Approximation.SAMPLES, samples=self.samples)
 
     def backward(self, gradient: Gradient, state: State) -> Gradient:
         scale, n = tidy(state.second_moment - state.followed), self.samples
-        counted = ONE if n is None or not state.gaussian else (n - 2) / (n - 3)
-        passed = tidy(counted * (gradient.second_moment - gradient.product) / scale)
+        g, h = gradient.second_moment, gradient.product
+        counted = n is not None and state.gaussian
+        passed = g - h
+        if counted:
+            own, pair = gradient.turned or (g, -h / (n - 1))
+            passed = ((n - 1) * (g - h - pair) - own) / (n - 3)
+        passed = tidy(passed / scale)
         return gradient.become(
-            Approximation.SAMPLES if counted == 1 else Approximation.WIDE,
+            Approximation.WIDE if counted else Approximation.SAMPLES,
             *state.resting("second_moment", "product"),
             *gradient.resting(),
             second_moment=passed,
