@@ -77,9 +77,12 @@ class BatchNorm(Block):
     sum to 0 as well: of Gaussian features, whose direction is uniform and independent of it, they
     get ((N - 1) (E[g^2] - E[g g'] - E[g g' y y']) - E[g^2 y^2])/((N - 3) s), which is
     (N - 2)/(N - 3) (E[g^2] - E[g g'])/s where g is independent of y. Without `samples` N is large.
+    Of images the samples are the positions of all of them: what the positions of one share, behind
+    a pool, is not in the mean of many images.
     """
 
     samples: Expr | None
+    apart: ClassVar[bool] = True  # samples are independent of one another, given the weights before
 
     def __init__(self, samples: Text | None = None) -> None:
         found = None if samples is None else size(samples, "number of samples")
@@ -92,24 +95,33 @@ class BatchNorm(Block):
         product = None if state.product is None else left
         scale = ONE if state.product is None else tidy(state.second_moment - state.product)
         normalised = _normalised(state, _kept(scale, ZERO), PLACES, mean=ZERO, product=product)
-        return normalised.become(Approximation.SAMPLES, samples=self.samples)
+        return normalised.become(
+            Approximation.SAMPLES, samples=self.samples if self.apart else None
+        )
 
     def backward(self, gradient: Gradient, state: State) -> Gradient:
         scale, n = tidy(state.second_moment - state.followed), self.samples
-        g, h = gradient.second_moment, gradient.product
+        g, alike = gradient.second_moment, self._alike(gradient)
         counted = n is not None and state.gaussian
-        passed = g - h
+        passed = g - alike
         if counted:
-            own, pair = gradient.turned or (g, -h / (n - 1))
-            passed = ((n - 1) * (g - h - pair) - own) / (n - 3)
+            own, pair = gradient.turned or (g, -alike / (n - 1))
+            passed = ((n - 1) * (g - alike - pair) - own) / (n - 3)
         passed = tidy(passed / scale)
+        rest = ZERO if n is None else tidy(-passed / (n - 1))
         return gradient.become(
             Approximation.WIDE if counted else Approximation.SAMPLES,
             *state.resting("second_moment", "product"),
             *gradient.resting(),
             second_moment=passed,
-            product=ZERO if n is None else tidy(-passed / (n - 1)),
+            product=rest if alike == gradient.product else tidy(gradient.product / scale),
         )
+
+    def _alike(self, gradient: Gradient) -> Expr:
+        """What the gradients of two samples share."""
+        if gradient.pooled and self.samples is not None:
+            raise BlockError("behind a pool gradients go through a norm of many samples: without N")
+        return ZERO if gradient.pooled else gradient.product
 
 
 class InstanceNorm(BatchNorm):
@@ -117,6 +129,13 @@ class InstanceNorm(BatchNorm):
 
     The map is that of BatchNorm, positions being the samples.
     """
+
+    apart: ClassVar[bool] = False
+
+    def _alike(self, gradient: Gradient) -> Expr:
+        if gradient.pooled:
+            raise BlockError("behind a pool gradients correlate with features: not followed")
+        return gradient.product
 
 
 @dataclass(frozen=True, init=False)
