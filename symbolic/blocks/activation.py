@@ -133,7 +133,7 @@ class Activation(Block):
 
     def _mean(self, f: Expr, state: State) -> Expr:
         """E[f] of a feature."""
-        if not self._few(state):
+        if (few := self._few(state)) is None:
             found = _mean(f, self.variable, state)
             if f != self.function or not isinstance(state.samples, Integer):
                 return found
@@ -141,23 +141,22 @@ class Activation(Block):
             return found * sqrt(n / 2) * gamma(n / 2) / gamma((n + 1) / 2)
         from varlaw.symbolic.blocks.sphere import mean  # NumPy loads with it
 
-        return (
-            ZERO if is_odd(f, self.variable) else mean(Lambda(self.variable, f), int(state.samples))
-        )
+        return ZERO if is_odd(f, self.variable) else mean(Lambda(self.variable, f), few)
 
-    def _few(self, state: State) -> bool:
-        """Whether means are those over so many normalised samples.
+    def _few(self, state: State) -> int | None:
+        """Over how few samples features were normalised, where means are not those of Gaussian ones.
 
-        Of what is linear on both sides of 0 second moments are those of Gaussian features.
+        Of what is linear on both sides of 0 second moments are.
         """
-        return isinstance(state.samples, Integer) and self._halved is None and state.samples < MANY
+        few = isinstance(state.samples, Integer) and self._halved is None and state.samples < MANY
+        return int(state.samples) if few else None
 
     def _pair(self, f: Expr, state: State) -> Expr:
         """E[f(z) f(z')] of two inputs."""
-        if self._few(state):
+        if (few := self._few(state)) is not None:
             from varlaw.symbolic.blocks.sphere import pair  # NumPy loads with it
 
-            return pair(Lambda(self.variable, f), int(state.samples))
+            return pair(Lambda(self.variable, f), few)
         r = state.correlation
         if r == 1:
             return tidy(_mean(f**2, self.variable, state))

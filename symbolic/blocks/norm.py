@@ -102,9 +102,8 @@ class BatchNorm(Block):
     def backward(self, gradient: Gradient, state: State) -> Gradient:
         scale, n = tidy(state.second_moment - state.followed), self.samples
         g, alike = gradient.second_moment, self._alike(gradient)
-        counted = n is not None and state.gaussian
-        passed = g - alike
-        if counted:
+        counted, passed = n is not None and state.gaussian, g - alike
+        if n is not None and state.gaussian:
             own, pair = gradient.turned or (g, -alike / (n - 1))
             passed = ((n - 1) * (g - alike - pair) - own) / (n - 3)
         passed = tidy(passed / scale)
