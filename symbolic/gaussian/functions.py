@@ -45,7 +45,7 @@ def function_of(
     positive: Iterable[str] = (),
     notes: list[str] | None = None,
 ) -> tuple[Expr, Symbol]:
-    """As `function_read`, the name of an activation alone being the activation of x: relu, gelu'."""
+    """As `function_read`, the name of an activation alone (relu, gelu') being that of x."""
     name = text.rstrip("'") if isinstance(text, str) else ""
     if len(name) > 1 and name.isidentifier() and text != variable and free_names(name):
         text = f"{function_named(name).name}{str(text)[len(name) :]}({variable or 'x'})"

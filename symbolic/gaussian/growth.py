@@ -45,7 +45,7 @@ class Growth:
                 found = self._number(self._shifted(polynomial))
                 if not found.sign:  # as 1 + x^4 has, where the mean is many deviations from 0
                     known = self._step(step)
-                    found = replace(found, sign=known.sign, least=known.least)
+                    found = found._replace(sign=known.sign, least=known.least)
                 self.registers.append(found)
             else:
                 self.registers.append(self._completed(self._step(step)))

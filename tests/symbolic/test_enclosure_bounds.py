@@ -33,6 +33,7 @@ from varlaw.symbolic.gaussian.domains import prove_finite
 from varlaw.symbolic.gaussian.envelopes import of_one_sign
 from varlaw.symbolic.gaussian.grids import Grid, grid_values
 from varlaw.symbolic.gaussian.growth import Growth
+from varlaw.symbolic.gaussian.moment import moment
 from varlaw.symbolic.gaussian.parts import Scale
 from varlaw.symbolic.gaussian.pieces import Piece
 from varlaw.symbolic.gaussian.programs import program

@@ -7,7 +7,7 @@ import mpmath as mp
 import numpy as np
 import pytest
 from scipy import special
-from sympy import N, Rational, Symbol
+from sympy import N, Rational, Symbol, asin, pi
 
 from varlaw.symbolic.gaussian.closed import Divergent
 from varlaw.symbolic.gaussian.functions import NoMoment
