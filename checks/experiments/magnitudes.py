@@ -10,7 +10,7 @@ from sympy import Expr, Rational, sqrt
 from varlaw.checks.experiments.activations import exact_of, over_units, value
 from varlaw.checks.experiments.branches import one_branch
 from varlaw.checks.experiments.forward import INPUT, SIGNS, multiply
-from varlaw.checks.experiments.moments import Number, exact
+from varlaw.checks.experiments.moments import Number, Scaled, exact
 from varlaw.checks.experiments.registry import ANY, SYMMETRIC, Case, Draws, Trial, experiment
 from varlaw.checks.experiments.stacks import Drawn, rectified
 from varlaw.checks.statistics.sampling import shifted
@@ -95,13 +95,13 @@ def mp_cat(case: Case) -> Trial:
 
 @experiment(law="centred-weights", quantity="E[y^2]", weights=ANY, m=4, s2=Fraction(2, 3))
 def centred_weights(case: Case) -> Trial:
-    """Inputs of mean 1/2 and variance 1, weights of mean 2/3."""
+    """Inputs of mean 1/2 and variance 1, weights whose mean is their std."""
     m, s2, size = case["m"], case["s2"], case.size("m")
-    weights = case.scaled(s2)
+    weights = Scaled(shifted(case.weights, Fraction(1)), s2)
 
     def draw(rng: Generator, replicates: int) -> Draws:
         x = INPUT.sample(rng, (size, replicates))
-        w = 2 / 3 + weights.sample(rng, (size, replicates))
+        w = weights.sample(rng, (size, replicates))
         return np.asarray((x * (w - w.mean(axis=0))).sum(axis=0) ** 2)
 
     # y = Sum d_i w_i with the centred inputs d; of these E[(Sum d^2)^2] and E[d^4]
@@ -111,7 +111,7 @@ def centred_weights(case: Case) -> Trial:
     powers = sum(k**4 for k in coefficients)
     single = powers * fourth + 3 * ((1 - 1 / m) ** 2 - powers)
     excess = case.weights.moment(4) - 3
-    claim = case.claim(mu=HALF, q=INPUT.moment(2))
+    claim = case.claim({"w": weights}, mu=HALF, q=INPUT.moment(2))
     spread = s2**2 * (3 * square + excess * m * single) - claim**2
     second = exact(INPUT.moment(2))
     wrong = {
@@ -136,27 +136,30 @@ def small_init(case: Case) -> Trial:
     return one_branch(rectified(drawn, drawn, width, 4 * width), case.claim(), wrong)
 
 
-@experiment(law="glu-init", quantity="E[(sigmoid(z) b)^2]", weights=NORMAL, d=3)
+@experiment(law="glu-init", quantity="E[(sigmoid(z) b)^2] - 1", weights=NORMAL, d=3)
 def glu_init(case: Case) -> Trial:
-    """A layer of gated units at a fixed input of mean square 1."""
+    """A layer of gated units at a fixed input of mean square 1.
+
+    Less 1, what a gate of 1/2 makes of E[b^2] = 4 at any variance of z.
+    """
     d = case.size("d")
     drawn = Drawn(case.weights, 4 / d)
 
     def draw(rng: Generator, replicates: int) -> Draws:
         x = SIGNS.sample(rng, (d, replicates))
         z, b = (multiply(x, drawn.sample(rng, (d, UNITS, replicates))) for _ in "zb")
-        return np.asarray(np.mean((expit(z) * b) ** 2, axis=0))
+        return np.asarray(np.mean(((expit(z) - 0.5) * b) ** 2, axis=0))
 
-    second, fourth = value("sigmoid(x)^2", 4), value("sigmoid(x)^4", 4)
+    square, fourth = (value(f"(sigmoid(x) - 1/2)^{k}", 4) for k in (2, 4))
     wrong = {
         "1": 1.0,
         "4 E[sigmoid(z)^2] at N(0, 1)": 4 * value("sigmoid(x)^2"),
         "2, as with ReLU": 2.0,
-        "its square root": 2 * second**0.5,
+        "its square root": 2 * value("sigmoid(x)^2", 4) ** 0.5,
     }
-    told = {name: exact_of(number) for name, number in wrong.items()}
-    spread = (48 * fourth - (4 * second) ** 2) / UNITS
-    return Trial(draw, d * (2 * UNITS + 1), case.claim(), spread, told)
+    told = {name: exact_of(number - 1) for name, number in wrong.items()}
+    spread = (48 * fourth - (4 * square) ** 2) / UNITS
+    return Trial(draw, d * (2 * UNITS + 1), case.claim() - 1, spread, told)
 
 
 @experiment(law="dyt-start", quantity="E[tanh(z/2)^2]", weights=NORMAL)

@@ -1,7 +1,7 @@
 """Measuring a trial: draw, look, judge, until there is a verdict or the budget is spent."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -19,19 +19,19 @@ from varlaw.checks.experiments.registry import (
 )
 from varlaw.checks.journal import Journal
 from varlaw.checks.report import FittedOrder, Measurement
-from varlaw.checks.statistics.limits import Fit, order_fit
+from varlaw.checks.statistics.limits import Fit, extrapolations, limit_verdict, order_fit
 from varlaw.checks.statistics.sampling import stream
-from varlaw.checks.statistics.verdicts import Interval, NoInterval, Verdict, judge
+from varlaw.checks.statistics.verdicts import WIDE, Interval, NoInterval, Verdict, judge
 
 BATCH = 1 << 17  # numbers held at once
 LONG = 1 << 27  # planned numbers from which on the replicates are kept in the journal
 BATCHES = 8  # per chunk, that is, per random stream
 MOST_REPLICATES = 1 << 25  # that are kept; means over several where more are needed
 TIGHTEST = 0.65  # of the planned size: where intervals are tightest; at the size 2 % wider
-LOOKS = (0.25, 0.5, TIGHTEST, 0.8, 1, 2, 4)  # in units of the planned size
+LOOKS = (1 / 64, 1 / 16, 0.25, 0.5, TIGHTEST, 0.8, 1, 2, 4)  # in units of the planned size
+SHORT = 64  # part of the budget for a limit law that would take more than all of it
+FEWEST = 64  # replicates that tell anything
 SAME = 1e-9  # neighbours as near as this to the claim claim the same
-WIDE = "the interval lies neither inside the tolerance nor outside"
-NEXT_ORDER = "the next order of the error may be in the way: try larger sizes"
 
 Neighbours = tuple[tuple[str, float, Verdict], ...]
 
@@ -165,21 +165,34 @@ def _measure_mean(task: Task, trial: Trial, journal: Journal | None) -> Measurem
 
 
 def _measure_limit(task: Task, trial: LimitTrial, journal: Journal | None) -> Measurement:
+    """What is out of reach of the budget is measured as far as a part of it goes.
+
+    That verifies nothing, but refutes a claim that is far off, as those of a wrong order are.
+    """
     claimed, alpha, made = float(trial.claimed), task.alpha / len(trial.sizes), []
+    short = ""
     for size, part, margin in zip(trial.sizes, trial.trials, trial.margins, strict=True):
         aim = margin * (abs(claimed) or part.scale) * min(1.0, task.tolerance / 0.01)
         planned = part.method.planned_size(part.spread, 0.0, task.tolerance, alpha, absolute=aim)
         if why := _over_budget(planned, part, task):
-            return undecided(task, trial, f"at size {size}: {why}")
+            short = short or f"at size {size}: {why}"
+            planned = min(task.budget // (SHORT * part.numbers), MOST_REPLICATES)
+            if planned < FEWEST:
+                return undecided(task, trial, short)
         made.append(Series(part, (*task.key, size), task.seed, alpha, planned, journal))
-    found = undecided(task, trial, WIDE)
+    found = undecided(task, trial, short or WIDE)
     for looks in zip(*(series.looks(task.budget) for series in made), strict=False):
+        if short and looks[0] > made[0].size:
+            break
         for series, look in zip(made, looks, strict=True):
             series.grow(look)
         intervals = [series.sequence.interval() for series in made]
         fit = order_fit(trial.sizes, intervals, trial.order)
         estimates = [series.sequence.estimate for series in made]
-        extrapolated = _extrapolated(trial, estimates)
+        extrapolated = extrapolations(trial.sizes, estimates, trial.order)
+        verdict, why = limit_verdict(fit, intervals, extrapolated, claimed, task.tolerance)
+        if short and verdict is not Verdict.REFUTED:
+            continue
         neighbours = tuple(
             (name, value, judge(fit.limit, value, task.tolerance)) for name, value in _others(trial)
         )
@@ -187,9 +200,6 @@ def _measure_limit(task: Task, trial: LimitTrial, journal: Journal | None) -> Me
             (f"error of order {order:g}", order, order_fit(trial.sizes, intervals, order).order)
             for order in trial.wrong_orders
         )
-        verdict, why = _limit_verdict(fit, extrapolated, claimed, task.tolerance)
-        if recedes(intervals, claimed):
-            verdict, why = Verdict.REFUTED, ""
         found = replace(
             _measured(task, trial, extrapolated[-1], fit.limit, verdict, neighbours + orders, why),
             fit=_fitted(trial, fit, estimates, intervals),
@@ -230,38 +240,6 @@ def _fitted(
     values = tuple((m, i.low, i.high) for m, i in zip(means, intervals, strict=True))
     b = fit.coefficient
     return FittedOrder(trial.order, trial.sizes, values, b.low, b.high, fit.order)
-
-
-def _extrapolated(trial: LimitTrial, means: list[float]) -> list[float]:
-    """The limit by Richardson from each two neighbouring sizes."""
-    powers = [size**trial.order for size in trial.sizes]
-    return [
-        (powers[k + 1] * means[k + 1] - powers[k] * means[k]) / (powers[k + 1] - powers[k])
-        for k in range(len(means) - 1)
-    ]
-
-
-def _limit_verdict(
-    fit: Fit, extrapolated: list[float], claimed: float, tolerance: float
-) -> tuple[Verdict, str]:
-    """The fit's verdict, and why where it is undecided.
-
-    The extrapolations from smaller and from larger sizes differ by more than what the latter
-    neglects: a claim no further off than that is not refuted.
-    """
-    verdict = fit.judge(claimed, tolerance, absolute=tolerance)
-    away = max(fit.limit.low - claimed, claimed - fit.limit.high)
-    if verdict is Verdict.REFUTED and away < abs(extrapolated[-1] - extrapolated[-2]):
-        return Verdict.UNDECIDED, NEXT_ORDER
-    return verdict, WIDE if fit.identified else "order not identified"
-
-
-def recedes(intervals: Sequence[Interval], claimed: float) -> bool:
-    """Whether values go away from their limit, surely, from each size to the next."""
-    ends = [(i.low - claimed, i.high - claimed) for i in intervals]
-    least = [max(low, -high, 0.0) for low, high in ends]
-    most = [max(-low, high) for low, high in ends]
-    return all(far > near for far, near in zip(least[1:], most, strict=False))
 
 
 def _over_budget(size: int, trial: Trial, task: Task) -> str:

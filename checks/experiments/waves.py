@@ -1,12 +1,12 @@
 """Experiments on sines: units of a layer, and pairs of a cosine and a sine at two inputs."""
 
 from fractions import Fraction
-from math import exp
+from math import exp, factorial
 
 import numpy as np
 
 from varlaw.checks.experiments.activations import NORMAL, exact_of, over_units, value
-from varlaw.checks.experiments.kernels import FIRST, SECOND, WIDTH, along
+from varlaw.checks.experiments.kernels import FIRST, NEAR, SECOND, WIDTH, along
 from varlaw.checks.experiments.registry import Case, Draws, Trial, experiment
 
 
@@ -40,6 +40,20 @@ def siren_fixed_point(case: Case) -> Trial:
     )
 
 
+def pair(one: Draws, other: Draws) -> Draws:
+    """What a pair of a cosine and a sine adds to the kernel."""
+    return np.asarray(np.cos(one) * np.cos(other) + np.sin(one) * np.sin(other))
+
+
+def other_kernels(q: float, rho: float) -> dict[str, float]:
+    return {
+        "exp(-2 q (1 - rho))": exp(-2 * q * (1 - rho)),
+        "exp(-q (1 - rho)/2)": exp(-q * (1 - rho) / 2),
+        "cosines alone": exp(-q) * np.cosh(q * rho),
+        "1 - q (1 - rho), its start": 1 - q * (1 - rho),
+    }
+
+
 @experiment(
     law="random-fourier-features",
     quantity="E[cos cos + sin sin]",
@@ -54,17 +68,43 @@ def random_fourier_features(case: Case) -> Trial:
     def draw(rng: np.random.Generator, replicates: int) -> Draws:
         w = frequencies.sample(rng, (3, WIDTH, replicates))
         one, other = (np.einsum("i,ijr->jr", x, w) for x in (FIRST, SECOND))
-        pairs = np.cos(one) * np.cos(other) + np.sin(one) * np.sin(other)
-        return np.asarray(pairs.mean(axis=0))
+        return np.asarray(pair(one, other).mean(axis=0))
 
-    wrong = {
-        "exp(-2 q (1 - rho))": exp(-2 * q * (1 - rho)),
-        "exp(-q (1 - rho)/2)": exp(-q * (1 - rho) / 2),
-        "cosines alone": exp(-q) * np.cosh(q * rho),
-        "1 - q (1 - rho), its start": 1 - q * (1 - rho),
-    }
+    wrong = other_kernels(q, rho)
     claimed = case.claim(rho=along(SECOND))
     # E[cos(d)^2] = (1 + e^(-2 Var d))/2 for the difference d, of variance 2 q (1 - rho)
     square = (1 + exp(-4 * q * (1 - rho))) / 2
     spread = (square - float(claimed) ** 2) / WIDTH
     return Trial(draw, 3 * WIDTH, claimed, spread, {name: exact_of(w) for name, w in wrong.items()})
+
+
+@experiment(
+    law="random-fourier-features",
+    quantity="E[cos cos + sin sin] to 0.1 %, near",
+    weights=NORMAL,
+    q=Fraction(6),
+)
+def random_fourier_features_near(case: Case) -> Trial:
+    """Inputs of correlation 8/9, in units of the claim and less it: its tolerance is a tenth.
+
+    Of cos(d), d = z - z_2, the parts along Hermite polynomials of d are taken off, of mean 0 and
+    variance k!: a factor in what norms z_2 changes the mean by less than 1 %.
+    """
+    q, rho, claim = float(case["q"]), float(along(NEAR)), float(case.claim(rho=along(NEAR)))
+    frequencies, s2 = case.scaled(case["q"] / 9), 2 * q * (1 - rho)  # Var d
+    right = exp(-s2 / 2)
+    parts = [(-s2) ** k * right / factorial(2 * k) for k in (1, 2, 3)]
+
+    def draw(rng: np.random.Generator, replicates: int) -> Draws:
+        w = frequencies.sample(rng, (3, WIDTH, replicates))
+        one, other = (np.einsum("i,ijr->jr", x, w) for x in (FIRST, NEAR))
+        s = (one - other) ** 2 / s2
+        along = (s - 1, s**2 - 6 * s + 3, s**3 - 15 * s**2 + 45 * s - 15)
+        taken = sum(c * he for c, he in zip(parts, along, strict=True))
+        return np.asarray(((pair(one, other) - taken) / claim - 1).mean(axis=0))
+
+    # E[cos(d) He_2k(d/s)] = (-s^2)^k e^(-s^2/2)
+    known = right**2 * sum(s2 ** (2 * k) / factorial(2 * k) for k in range(4))
+    left = (1 + exp(-2 * s2)) / 2 - known
+    wrong = {name: exact_of(w / claim - 1) for name, w in other_kernels(q, rho).items()}
+    return Trial(draw, 3 * WIDTH, 0, left / claim**2 / WIDTH, wrong, scale=0.1)

@@ -5,9 +5,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from varlaw.checks.statistics.verdicts import ROUNDING, Interval, Kind, Verdict, judge, place
+from varlaw.checks.statistics.verdicts import (
+    ROUNDING,
+    WIDE,
+    Interval,
+    Kind,
+    Verdict,
+    judge,
+    place,
+)
 
-__all__ = ["Fit", "order_fit"]
+__all__ = ["Fit", "extrapolations", "limit_verdict", "order_fit", "recedes"]
+
+NEXT_ORDER = "the next order of the error may be in the way: try larger sizes"
 
 
 @dataclass(frozen=True)
@@ -15,7 +25,8 @@ class Fit:
     """What order_fit found: value(n) = limit + coefficient n^(-order).
 
     `ratio` is the interval of (v1 - v2) / (v2 - v3), `window` where it must lie to speak for the
-    stated order, and `order` the verdict on that. Like the verdict, all rest on the assumption
+    stated order, and `order` the verdict on that. `reach` holds the limit at any order from half
+    the stated one on. Like the verdict, all rest on the assumption
     that is stated in order_fit.
     """
 
@@ -24,6 +35,7 @@ class Fit:
     ratio: Interval
     window: tuple[float, float]
     order: Verdict
+    reach: Interval
 
     @property
     def identified(self) -> bool:
@@ -98,7 +110,53 @@ def order_fit(
     above = [(k + order) / 2 for k in others if k > order]
     # the limit of rho at exponent 0 is positive: at any rate the differences have one sign
     window = (rho(max(below)) if below else 0.0, rho(min(above)) if above else math.inf)
-    return Fit(limit, coefficient, ratio, window, place(ratio, *window))
+    far = 1 / (1 - r2 ** (order / 2))
+    slow = _combine((far, v3), (1 - far, v2))
+    reach = _joint(min(v3.low, slow.low), max(v3.high, slow.high), v2, v3)
+    return Fit(limit, coefficient, ratio, window, place(ratio, *window), reach)
+
+
+def extrapolations(sizes: Sequence[int], values: Sequence[float], order: float) -> list[float]:
+    """The limit by Richardson from each two neighbouring sizes."""
+    powers = [size**order for size in sizes]
+    return [
+        (powers[k + 1] * values[k + 1] - powers[k] * values[k]) / (powers[k + 1] - powers[k])
+        for k in range(len(values) - 1)
+    ]
+
+
+def limit_verdict(
+    fit: Fit,
+    values: Sequence[Interval],
+    extrapolated: Sequence[float],
+    claimed: float,
+    tolerance: float,
+) -> tuple[Verdict, str]:
+    """The verdict on a claimed limit, and why where it is undecided.
+
+    The extrapolations from smaller and from larger sizes differ by more than what the latter
+    neglects: a claim no further off than that is not refuted. Where the order is not identified, a
+    claim is refuted that lies outside of the fit's reach, or that the values go away from.
+    """
+    verdict = fit.judge(claimed, tolerance, absolute=tolerance)
+    within = fit.limit
+    if not fit.identified:
+        verdict, within = judge(fit.reach, claimed, tolerance, absolute=tolerance), fit.reach
+        verdict = Verdict.UNDECIDED if verdict is Verdict.VERIFIED else verdict
+    away = max(within.low - claimed, claimed - within.high)
+    if recedes(values, claimed):
+        return Verdict.REFUTED, ""
+    if verdict is Verdict.REFUTED and away < abs(extrapolated[-1] - extrapolated[-2]):
+        return Verdict.UNDECIDED, NEXT_ORDER
+    return verdict, WIDE if fit.identified else "order not identified"
+
+
+def recedes(values: Sequence[Interval], claimed: float) -> bool:
+    """Whether values go away from their limit, surely, from each size to the next."""
+    ends = [(i.low - claimed, i.high - claimed) for i in values]
+    least = [max(low, -high, 0.0) for low, high in ends]
+    most = [max(-low, high) for low, high in ends]
+    return all(far > near for far, near in zip(least[1:], most, strict=False))
 
 
 def _combine(*terms: tuple[float, Interval]) -> Interval:

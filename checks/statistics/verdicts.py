@@ -29,6 +29,7 @@ from varlaw.checks.statistics.intervals import (
 __all__ = [
     "BUDGET",
     "ROUNDING",
+    "WIDE",
     "CatoniSequence",
     "EmptyInterval",
     "Interval",
@@ -44,6 +45,7 @@ __all__ = [
 ]
 
 BUDGET = 5 << 29  # random numbers for one measurement, unless given: half a minute's worth at most
+WIDE = "the interval lies neither inside the tolerance nor outside"
 POWER_QUANTILE = 3.2905  # P(|Z| < 3.2905) = 0.999 for a standard normal Z
 CHUNK = 1 << 15  # values per pass of the inner loop; six temporary arrays of 256 KiB each
 

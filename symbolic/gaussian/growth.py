@@ -280,13 +280,13 @@ class Growth:
         return Rate(-power[0] - (most * arb.pi().sqrt()).log(), -ONE, -power[1], -power[2])
 
     def _hyperbolic(self, name: str, u: Known) -> Known:
-        """cosh >= 1, |sinh| <= cosh <= exp(|u|); |asinh(u)| <= |u|."""
+        """1 <= cosh, |u| <= |sinh|, both at most exp(|u|); |asinh(u)| <= |u|."""
         if name == "asinh":
             return Known(u.most, None, u.sign)
+        least = Rate(ZERO) if name == "cosh" else u.least
         if u.top is None or u.bottom is None:
-            return Known()
+            return Known(None, least, 1 if name == "cosh" else u.sign)
         size = widest(u.top, tuple(-c for c in u.bottom))
-        least = Rate(ZERO) if name == "cosh" else None
         return Known(exponential(self.start, size, True), least, 1 if name == "cosh" else u.sign)
 
     def _completed(self, v: Known) -> Known:

@@ -45,11 +45,18 @@ def _by_lemmas(state: Expr, used: Used, change: Change) -> Outcome:
 
 
 def _of_term(change: Callable[[Integrand, Variable], Lemma | None]) -> Change:
-    """A change of those expectations that are of one term on one interval."""
+    """A change of those expectations that are of one term on one interval, or a number times it."""
 
     def apply(part: Expectation, variable: Variable) -> Lemma | None:
-        term = integrand_of(variable.inside(part), variable.symbol)
-        return None if term is None else change(term, variable)
+        front, inside = variable.inside(part).as_coeff_Mul()
+        term = integrand_of(inside, variable.symbol)
+        lemma = None if term is None else change(term, variable)
+        if lemma is None or front == 1:
+            return lemma
+        if lemma.primitive is None:
+            return None
+        grown, *ends = lemma.primitive
+        return replace(lemma, value=front * lemma.value, primitive=(front * grown, *ends))
 
     return apply
 
@@ -179,12 +186,13 @@ def normal_pair(state: Expr, used: Used) -> Outcome:
     return _by_lemmas(state, used, _of_term(change))
 
 
-@rule("below", "the difference is positive wherever the variable is", checker="below")
+@rule("below", "the difference is positive, but for single points at most", checker="below")
 def below(state: Expr, used: Used, bound: Expr) -> Outcome:
-    """E[f(z)] < E[g(z)] for a bound g(z) that lies above f(z) everywhere."""
-    heads = state.atoms(Expectation)
-    if heads != {state}:
+    """E[f(z)] < E[g(z)] for a normal z and a bound g(z) above f(z) at all but single points."""
+    variable = variable_of(state) if isinstance(state, Expectation) else None
+    if variable is None:
         raise RuleError(f"not covered: {state} is not one expectation")
+    used.update(variable.assumptions)
     return Outcome(Expectation(bound), "<", certificate={"bound": bound})
 
 

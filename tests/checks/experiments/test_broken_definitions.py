@@ -20,6 +20,8 @@ BROKEN = {  # where in the definition, and what is measured there
     ("nngp-relu-slope", "P(z > 0, z_2 > 0), opposite"): (0, 0, 0, 1, 0),  # the part along z
     ("sigmoid-backward", "E[sigmoid'(z)^2] to 0.1 %"): (0, 1, 0),  # the exponent above the line
     ("nngp-erf", "E[erf(z) erf(z_2)], near"): (0, 1, 0, 2, 0, 0, 1),
+    ("random-fourier-features", "E[cos cos + sin sin] to 0.1 %"): (0, 0, 1, 0, 2, 0, 0, 1),
+    ("glu-init", "E[(sigmoid(z) b)^2]"): (0, 1, 0, 0),  # the gate's pre-activation
     ("nngp-erf-slope", "E[erf'(z) erf'(z_2)], near"): (0, 3, 0, 1, 0, 2, 0, 1),
 }
 

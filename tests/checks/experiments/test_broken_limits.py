@@ -1,14 +1,15 @@
 """Limit laws with a wrong constant, and with a wrong order, are refuted."""
 
 import sys
+from collections.abc import Callable
 
 import pytest
-from sympy import Expr, Rational, Symbol, sqrt
+from sympy import Expr, Rational, Symbol, log, sqrt
 from tampered import Tampered
 
-from varlaw.checks.experiments.measuring import recedes
 from varlaw.checks.experiments.run import Settings, measure, plan
 from varlaw.checks.report import Proof
+from varlaw.checks.statistics.limits import recedes
 from varlaw.checks.statistics.verdicts import Interval, Verdict
 from varlaw.checks.steps.proofs import prove_law
 from varlaw.derivations import catalogue
@@ -39,6 +40,7 @@ EQUIVALENT = [
     "sub-ln",
     "tanh-decay",
 ]
+HALF = Rational(1, 2)
 FINE = Settings(tolerance=0.01, error_rate=1e-3)
 
 
@@ -64,10 +66,23 @@ def test_a_wrong_constant_is_measured(name: str) -> None:
     assert refuted(name, Tampered(name, Rational(21, 20)))
 
 
+@pytest.mark.parametrize("power", [HALF, -HALF])
 @pytest.mark.parametrize("name", EQUIVALENT)
-def test_a_wrong_order_is_measured(name: str) -> None:
-    factor = sqrt(variable(name))
-    assert refuted(name, Tampered(name, factor))
+def test_a_wrong_order_is_measured(name: str, power: Rational) -> None:
+    assert refuted(name, Tampered(name, variable(name) ** power))
+
+
+@pytest.mark.parametrize(
+    ("name", "factor"),
+    [
+        ("attention-correlated-growth", log),
+        ("loss-delta", lambda K: 1 / K),
+        ("scale-invariant-equilibrium", log),
+    ],
+)
+def test_orders_that_are_far_off(name: str, factor: Callable[[Symbol], Expr]) -> None:
+    """A logarithm; and a limit so small that to measure it finely is over the budget."""
+    assert refuted(name, Tampered(name, factor(variable(name))))
 
 
 def with_factor(name: str, factor: Expr, patch: pytest.MonkeyPatch) -> catalogue.Law:
