@@ -34,6 +34,7 @@ _SCALED = (
     "p: the derivative of the loss by the output y, independent of the weights",
     "g: the second moment of that derivative",
 )
+_TRUNCATED = ("gamma: what truncation at two standard deviations leaves of the variance",)
 _KERNEL = (
     "z: the pre-activation at one input, N(0, q)",
     "z_2: that at another input, N(0, q) as well, of correlation rho with z",
@@ -97,7 +98,9 @@ COMMON = {  # what the symbols of a family mean, where they occur and the law sa
         "f: what both variances are divided by",
         "rho: the correlation of an entry of q with its partner in k",
         "u: the part of the key that is independent of the query",
+        *_TRUNCATED,
     ),
+    "truncation": _TRUNCATED,
     "orthogonal": (*_LAYER, "s2: the variance of an entry", "q: the second moment of the input"),
     "haar": ("n: the size of the matrix", "s2: the variance of an entry"),
     "shapes": (

@@ -66,7 +66,7 @@ def tanh_decay() -> Derivation:
     name="sigmoid-backward-bound",
     family="depth",
     title="A sigmoid passes less than 1/16 of the gradient's second moment, whatever the variance",
-    regime="pre-activations N(0, v), any v, independent of the gradient at the output",
+    regime="pre-activations N(0, v), any v > 0, independent of the gradient at the output",
     sources=("glorot2010",),
     note="The slope is 1/4 at most, and that only at 0. The source is background.",
     pitfalls=(
@@ -99,7 +99,7 @@ def sigmoid_backward() -> Derivation:
     name="tanh-backward-bound",
     family="depth",
     title="tanh passes less than all of the gradient's second moment, whatever the variance",
-    regime="pre-activations N(0, v), any v, independent of the gradient at the output",
+    regime="pre-activations N(0, v), any v > 0, independent of the gradient at the output",
     sources=("glorot2010",),
     note="The source is background. The factor tends to 1 as v goes to 0.",
 )

@@ -11,7 +11,7 @@ from varlaw.symbolic.sequences import Term
     family="depth",
     title="He's variance at widths n_1, n_2, ...: E[q_l^2] is r_0 times the product of 1 + 5/n_t",
     regime="at initialisation, exactly at finite width; Gaussian weights of variance 2/fan-in",
-    sources=("hanin2018start", "hanin2018"),
+    sources=("hanin2018",),
     rests_on=("relu-square", "relu-fourth", "depth-he-fourth"),
     symbols=(
         "q: the mean of the squared inputs of a layer, q_t",

@@ -171,7 +171,7 @@ class _Writer:
     def _(self, block: Shift | ClassToken | Places, path: str) -> None:
         if self.width is None:
             raise BlockError("code for a shift needs a layer before it, to know the width")
-        rows = ONE if isinstance(block, ClassToken) else Symbol("positions", positive=True)
+        rows = Symbol("positions", positive=True) if isinstance(block, Places) else ONE
         self.array(_joined(path, "weight"), block.var, rows, self.width)
 
     @add.register

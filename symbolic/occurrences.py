@@ -5,7 +5,7 @@ SymPy's `has`, `atoms` and `free_symbols` walk over the whole expression at each
 
 from functools import lru_cache
 
-from sympy import Basic, Symbol
+from sympy import Add, Basic, Mul, Pow, Symbol
 
 MOST = 1 << 14  # answers kept
 
@@ -36,5 +36,7 @@ def contains(f: Basic, kinds: type[Basic] | tuple[type[Basic], ...]) -> bool:
 
 @lru_cache(maxsize=MOST)
 def free_symbols(f: Basic) -> frozenset[Symbol]:
-    """Its free symbols."""
+    """Its free symbols; those of sums, products and powers by part."""
+    if isinstance(f, (Add, Mul, Pow)):
+        return frozenset().union(*map(free_symbols, f.args))
     return frozenset(f.free_symbols)

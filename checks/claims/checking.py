@@ -4,18 +4,18 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from varlaw.checks.claims.context import Context
-from varlaw.checks.claims.decide import IMPLIES
-from varlaw.checks.claims.definitions import defined
-from varlaw.checks.claims.densities import is_density_defined, with_densities
+from varlaw.checks.claims.declarations.context import Context
+from varlaw.checks.claims.declarations.definitions import defined
+from varlaw.checks.claims.declarations.densities import is_density_defined, with_densities
+from varlaw.checks.claims.declarations.language import read_statements
+from varlaw.checks.claims.equations.multiples import names_of
 from varlaw.checks.claims.findings import Findings, Link, Note, Spot
 from varlaw.checks.claims.guarded import warm_up
-from varlaw.checks.claims.language import read_statements
-from varlaw.checks.claims.literals import literal_of
-from varlaw.checks.claims.multiples import names_of
-from varlaw.checks.claims.scales import dropped
-from varlaw.checks.claims.separators import has_decimal_comma, with_decimal_commas
-from varlaw.checks.claims.verdict import Judgement
+from varlaw.checks.claims.links.decide import IMPLIES
+from varlaw.checks.claims.links.scales import dropped
+from varlaw.checks.claims.links.separators import has_decimal_comma, with_decimal_commas
+from varlaw.checks.claims.links.verdict import Judgement
+from varlaw.checks.claims.values.literals import literal_of
 from varlaw.checks.claims.workers import SECONDS, Task, judge
 from varlaw.checks.documents.clock import LATE, Clock
 from varlaw.checks.documents.configuration import Configuration

@@ -2,12 +2,12 @@
 
 from sympy import Expr, sqrt
 
-from varlaw.checks.claims.context import Context
-from varlaw.checks.claims.decide import substituted_by
-from varlaw.checks.claims.distributions import Distribution
-from varlaw.checks.claims.functions import NoValue
-from varlaw.checks.claims.probability import algebra_of, settled
-from varlaw.checks.claims.random_algebra import RandomAlgebra
+from varlaw.checks.claims.declarations.context import Context
+from varlaw.checks.claims.declarations.distributions import Distribution
+from varlaw.checks.claims.expectations.probability import algebra_of, settled
+from varlaw.checks.claims.expectations.random_algebra import RandomAlgebra
+from varlaw.checks.claims.links.decide import substituted_by
+from varlaw.checks.claims.values.functions import NoValue
 from varlaw.symbolic.arrays import DeclarationError, Entry, arrays_in
 from varlaw.symbolic.assumptions import Kind
 from varlaw.symbolic.declarations import random_variable

@@ -7,17 +7,17 @@ from fractions import Fraction
 from sympy import Expr, Rational
 
 from varlaw.checks.claims.caching import STOPPED
-from varlaw.checks.claims.context import Context, Network
-from varlaw.checks.claims.decide import ARROWS
+from varlaw.checks.claims.declarations.context import Context, Network
+from varlaw.checks.claims.declarations.language import Statements
 from varlaw.checks.claims.derived import derivation_of, is_expected, written, written_with_laws
-from varlaw.checks.claims.functions import NoValue
+from varlaw.checks.claims.expectations.matrix_moments import has_matrices
+from varlaw.checks.claims.expectations.probability import with_numbers
 from varlaw.checks.claims.guarded import Call, Stopped, results
-from varlaw.checks.claims.language import Statements
-from varlaw.checks.claims.literals import literal_of
-from varlaw.checks.claims.matrix_moments import has_matrices
+from varlaw.checks.claims.links.decide import ARROWS
+from varlaw.checks.claims.links.verdict import Judgement
 from varlaw.checks.claims.measured import OfNetwork, Quantity, Settings, measure
-from varlaw.checks.claims.probability import with_numbers
-from varlaw.checks.claims.verdict import Judgement
+from varlaw.checks.claims.values.functions import NoValue
+from varlaw.checks.claims.values.literals import literal_of
 from varlaw.checks.claims.workers import Task, judge
 from varlaw.checks.report import AssumptionReport, Measurement, Proof, StepReport
 from varlaw.checks.statistics.verdicts import Verdict
@@ -192,7 +192,7 @@ def _proved(derivation: Derivation, audited: bool) -> Derived:
 def _network(one: Judgement, context: Context) -> Network | None:
     if not context.networks:
         return None
-    from varlaw.checks.claims.networks import network_in
+    from varlaw.checks.claims.links.networks import network_in
 
     return network_in(context, one.left, one.right)
 
@@ -200,7 +200,7 @@ def _network(one: Judgement, context: Context) -> Network | None:
 def _quantity(one: Judgement, context: Context) -> Quantity | OfNetwork | str:
     """What is to be measured, or why nothing is."""
     if (network := _network(one, context)) is not None:
-        from varlaw.checks.claims.networks import second_moment_of
+        from varlaw.checks.claims.links.networks import second_moment_of
 
         claimed = second_moment_of((one.left, one.right), network)
         told = f"only E[{network.name}^2] is measured of a network"

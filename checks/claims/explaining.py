@@ -6,16 +6,17 @@ from dataclasses import dataclass, replace
 from pathlib import PurePath
 
 from varlaw.checks.claims.checking import Placed, declared, readers_of, task_of
-from varlaw.checks.claims.context import Context
-from varlaw.checks.claims.definitions import Definitions, free_names
+from varlaw.checks.claims.declarations.context import Context
+from varlaw.checks.claims.declarations.definitions import Definitions
+from varlaw.checks.claims.equations.identities import positive_by_custom
 from varlaw.checks.claims.findings import Note, Spot
-from varlaw.checks.claims.functions import CONSTANTS
-from varlaw.checks.claims.identities import positive_by_custom
-from varlaw.checks.claims.verdict import Judgement
+from varlaw.checks.claims.links.verdict import Judgement
+from varlaw.checks.claims.values.functions import CONSTANTS
 from varlaw.checks.claims.workers import judge
 from varlaw.checks.documents.configuration import Configuration
 from varlaw.checks.documents.span import Document
 from varlaw.symbolic.formulas import Node, plain, show
+from varlaw.symbolic.formulas.names import free_names
 from varlaw.symbolic.formulas.tree import Head
 
 GOES_ON = "its last number goes on in what follows, a unit or a multiplier"

@@ -18,12 +18,12 @@ from varlaw.checks.executors import by_themselves, end_with_parent, one_thread_e
 
 NEEDED = (
     "varlaw.checks.steps.algebra",
-    "varlaw.checks.claims.decide",
-    "varlaw.checks.claims.integrals",
-    "varlaw.checks.claims.probability",
+    "varlaw.checks.claims.links.decide",
+    "varlaw.checks.claims.values.integrals",
+    "varlaw.checks.claims.expectations.probability",
     "varlaw.checks.claims.guarded",
-    "varlaw.checks.claims.networks",
-    "varlaw.checks.claims.series",
+    "varlaw.checks.claims.links.networks",
+    "varlaw.checks.claims.values.infinite_sums",
     "varlaw.checks.claims.workers",
     "varlaw.derivations.catalogue",
     "varlaw.symbolic.strategy",

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 from sympy import Expr, Integer
 
-from varlaw.checks.claims.context import Context, Network
-from varlaw.checks.claims.distributions import Distribution
-from varlaw.checks.claims.functions import NoValue
+from varlaw.checks.claims.declarations.context import Context, Network
+from varlaw.checks.claims.declarations.distributions import Distribution
+from varlaw.checks.claims.expectations.sampled_laws import AS_DECLARED, is_named
 from varlaw.checks.claims.guarded import Call, Stopped, results
-from varlaw.checks.claims.sampled_laws import AS_DECLARED, is_named
+from varlaw.checks.claims.values.functions import NoValue
 from varlaw.checks.report import Measurement
 from varlaw.checks.statistics.verdicts import BUDGET, Verdict
 from varlaw.symbolic.arrays import Entry
@@ -155,7 +155,7 @@ def _measured(question: _Question) -> Measurement:
 
 def _of_named(asked: Quantity, settings: Settings) -> Measurement:
     """By draws from the laws that are declared, where the tables of laws have none of them."""
-    from varlaw.checks.claims.sampled_laws import measured
+    from varlaw.checks.claims.expectations.sampled_laws import measured
     from varlaw.checks.compiled.models import Unmeasurable
     from varlaw.symbolic.language import read
 
@@ -177,7 +177,7 @@ def _of_named(asked: Quantity, settings: Settings) -> Measurement:
 def _of_network(asked: OfNetwork, law: str, settings: Settings) -> Measurement:
     """E[y^2] over networks drawn anew, by an interval that is asymptotic."""
     from varlaw.checks.blocks import measure as simulate
-    from varlaw.checks.claims.networks import claimed_value, known
+    from varlaw.checks.claims.links.networks import claimed_value, known
     from varlaw.checks.statistics.verdicts import Interval, judge
     from varlaw.symbolic.language import read
 

@@ -13,10 +13,10 @@ from multiprocessing.connection import Connection, wait
 from time import monotonic, process_time
 
 from varlaw.checks.claims.caching import STOPPED
-from varlaw.checks.claims.context import EMPTY, Context
-from varlaw.checks.claims.definitions import Definitions, gathered
+from varlaw.checks.claims.declarations.context import EMPTY, Context
+from varlaw.checks.claims.declarations.definitions import Definitions, gathered
 from varlaw.checks.claims.guarded import DIED, START, Guarded, limit_memory, limit_processor
-from varlaw.checks.claims.verdict import Judgement
+from varlaw.checks.claims.links.verdict import Judgement
 from varlaw.checks.statistics.verdicts import Verdict
 from varlaw.symbolic.formulas.tree import Chain, Head, Node
 
@@ -273,10 +273,10 @@ def late(seconds: float) -> str:
 def _work(pipe: Connection) -> None:
     """A worker: judge what arrives until the pipe closes."""
     # all that links may need, before the limits and the clock
-    import varlaw.checks.claims.integrals
+    import varlaw.checks.claims.values.integrals
     import varlaw.checks.steps.algebra
     import varlaw.symbolic.strategy  # noqa: F401
-    from varlaw.checks.claims.decide import judge_link
+    from varlaw.checks.claims.links.decide import judge_link
 
     limit_memory()
     definitions: dict[int, Definitions] = {}

@@ -5,6 +5,7 @@ from math import pi
 
 import numpy as np
 from numpy.random import Generator
+from scipy.optimize import brentq
 from sympy import Expr
 
 from varlaw.checks.experiments.activation_gains import halved_difference
@@ -120,3 +121,25 @@ def dks_relu_limit(case: Case) -> Trial:
     wrong = {name: slope / (2 * number) for name, number in others.items()}
     half = Fraction(1, 2)
     return halved_difference(case, relu, "relu(x)", slope / float(v), half, wrong, v)
+
+
+@experiment(law="dks-shift-limit", quantity="tanh(b) at a = 1/100", weights=NORMAL)
+def dks_shift_limit(case: Case) -> Trial:
+    """The shift at which Q'(1) = Q(1), by quadrature at a small input scale."""
+    scale = 0.01
+    z, weights = np.polynomial.hermite_e.hermegauss(24)
+    weights /= weights.sum()
+
+    def gap(shift: float) -> float:
+        h = np.tanh(scale * z + shift)
+        centred, slope = h - weights @ h, scale * (1 - h**2)
+        return float(weights @ (z * slope * centred - centred**2) / scale**4)
+
+    wrong = {
+        "1/sqrt(3), where f'' is largest": 1 / np.sqrt(3),
+        "b = 1/2": float(np.tanh(0.5)),
+        "1/sqrt(3 + sqrt(2)), of TAT": 1 / np.sqrt(3 + np.sqrt(2)),
+        "1/4, its square": 0.25,
+    }
+    found = float(np.tanh(brentq(gap, 0.1, 1.0)))
+    return computed(case.claim(), found, {name: exact_of(float(w)) for name, w in wrong.items()})

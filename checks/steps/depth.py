@@ -16,9 +16,11 @@ from sympy import (
     Symbol,
     factorial,
     factorial2,
+    fraction,
     log,
     powsimp,
     tanh,
+    together,
 )
 
 from varlaw.checks.report import Proof
@@ -53,21 +55,22 @@ def prove_first_below(step: Step, arrays: Arrays) -> Finding:
 
 
 def taylor(f: Expr, x: Symbol, orders: int) -> list[Expr] | None:
-    """f^(2k)(0) E[Z^(2k)]/(2k)! for k < orders, for a polynomial in tanh(x); None for others.
+    """f^(2k)(0) E[Z^(2k)]/(2k)! for k < orders, for a polynomial in tanh(x + b); None for others.
 
     The next coefficient, with f^(2k)(0) replaced by any value it takes, is bounded: the remainder.
     """
-    u = Symbol("u", real=True)
+    u, heads = Symbol("u", real=True), f.atoms(tanh)
+    shift = heads.pop().args[0] - x if len(heads) == 1 else Integer(0)
     try:
-        p = Poly(f.xreplace({tanh(x): u}), u)
+        p = Poly(f.xreplace({tanh(x + shift): u}), u)
     except PolynomialError:
         return None
-    if p.has(x):
+    if p.has(x) or shift.has(x):
         return None
     slope, found = Poly(1 - u**2, u), []
     for k in range(orders):
         moment = factorial2(2 * k - 1) if k else Integer(1)
-        found.append(p.eval(0) * moment / factorial(2 * k))
+        found.append(p.eval(tanh(shift)) * moment / factorial(2 * k))
         p = slope * (slope * p.diff(u)).diff(u)
     return found
 
@@ -89,12 +92,15 @@ def prove_small_variance(step: Step, arrays: Arrays) -> Finding:
             return Proof.UNCHECKED, f"{part} is not of a polynomial in tanh"
         rest = Dummy("remainder", real=True) * v**ORDERS
         found[part] = Add(*(c * v**k for k, c in enumerate(coefficients))) + rest
-    left = Integer(0)
-    for term in Add.make_args(step.before.xreplace(found).expand()):
-        coefficient, order = term.as_coeff_exponent(v)
-        if coefficient.has(v) or order < 0:
-            return Proof.UNCHECKED, f"the term {term} does not stay bounded"
-        left += coefficient if order == 0 else 0
+    top, bottom = fraction(together(step.before.xreplace(found)))
+    scale, order = bottom.expand().as_coeff_exponent(v)
+    if scale.has(v) or not order.is_Integer or not top.is_polynomial(v):
+        return Proof.UNCHECKED, f"{step.before} is no polynomial in {v} over a power of it"
+    terms = Poly(top, v)
+    low = [terms.coeff_monomial(v**k) for k in range(int(order))]
+    if not all(is_zero(term) for term in low):
+        return Proof.UNCHECKED, f"{step.before} does not stay bounded"
+    left = (terms.coeff_monomial(v**order) / scale).cancel()
     if is_zero(left - step.after) and not left.atoms(Dummy):
         return Proof.PROVED, "Taylor's series at 0 with a bounded remainder"
     return Proof.REFUTED, f"the limit is {left}"

@@ -199,7 +199,9 @@ def prove_below(step: Step, arrays: Arrays) -> Finding:
     ):
         return Proof.REFUTED, "the step does not say which function is bounded by which"
     entries = step.before.atoms(Entry) | bound.atoms(Entry)
-    x = Symbol("x", real=True)
+    known, x = recorded(arrays, step.assumptions), Symbol("x", real=True)
+    if not all(known[entry.array.name].has(Kind.GAUSSIAN) for entry in entries):
+        return Proof.REFUTED, "the step does not record that the variable is normal"
     gap = (bound - step.before.args[0]).xreplace(dict.fromkeys(entries, x))
     pieces = pieces_of(gap, x)
     if len(entries) == 1 and all(_positive(piece.expression, x) for piece in pieces):

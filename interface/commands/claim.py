@@ -60,7 +60,7 @@ def claim(
     TEXT is in the claim language, its statements set apart by ; or lines; - is standard input.
     """
     from varlaw import claims
-    from varlaw.checks.claims.language import numbered, read_statements, separated
+    from varlaw.checks.claims.declarations.language import numbered, read_statements, separated
     from varlaw.documents import form_of
 
     if text == "-":

@@ -55,8 +55,9 @@ class Alibi(Attention):
     def backward(self, gradient: Gradient, state: State) -> Gradient:
         raise BlockError("gradients through biases that fall with distance are not covered")
 
-    def _used(self) -> list[Approximation]:
-        used = super()._used()
+    @property
+    def approximations(self) -> list[Approximation]:
+        used = super().approximations
         return used if self.uniform else [*used, Approximation.LOGITS]
 
     def _overlap(self, logits: Logits) -> Overlap:

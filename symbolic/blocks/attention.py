@@ -171,6 +171,11 @@ class Attention(Block):
             furthest=self.furthest,
         )
 
+    @property
+    def asking(self) -> Expr | None:
+        """The number of queries; None where any number of tokens asks."""
+        return self.tokens
+
     def read(self, state: State) -> State:
         """The tokens that keys and values are made of: those that enter."""
         return state
@@ -180,7 +185,8 @@ class Attention(Block):
         own, d = self.read(state), self.width
         if self.silent:
             return Logits(ZERO, ZERO, ZERO, ZERO, ZERO)
-        bias = self.key_bias if self.qk_norm == 1 else ZERO  # shifts all logits of a query alike
+        seen = self.qk_norm == 1 or self.rotary != 0  # else it shifts all logits of a query alike
+        bias = self.key_bias if seen else ZERO
         queries = d * self.query * state.second_moment + self.query_bias
         keys = d * self.key * own.second_moment + bias
         norms = ONE if self.qk_norm == 1 else queries * keys
@@ -201,9 +207,9 @@ class Attention(Block):
         """The averaged tokens sum_s p_ts x_s."""
         own, logits = self.read(state), self.logits(state)
         spread = own.second_moment - own.followed
-        overlap, moved, place = self._overlap(logits), logits.key_slope * spread**2, self._means
+        overlap, moved, place = self._overlap(logits), logits.key_slope * spread**2, self.means
         return state.become(
-            *self._used(),
+            *self.approximations,
             *self._entered(state),
             second_moment=own.followed
             + tidy((spread + self._dropped * own.second_moment) * overlap.one)
@@ -239,7 +245,7 @@ class Attention(Block):
         gain = d * self.out * self.heads * self.head_width * self.value
         value = gain * (g * one + rest * h * two)
         noise = (spread + dropped * state.second_moment) * g * (one - squared)
-        shared = spread * rest * h * logits.queries * self._means.kept * centred
+        shared = spread * rest * h * logits.queries * self.means.kept * centred
         key = gain * d * logits.key_slope * (noise + shared)
         query, pairs = self.queried(gradient, state)
         alone = rest == 0
@@ -247,7 +253,7 @@ class Attention(Block):
         whole = value + gain * dropped * g * one + key + query
         if self.uniform:
             whole, product = tidy(whole), tidy(product)
-        used = {*self._used(), *gradient.resting()}
+        used = {*self.approximations, *gradient.resting()}
         if not self.uniform:
             used |= self._entered(state)
         return gradient.become(*used, second_moment=whole, product=product)
@@ -256,13 +262,15 @@ class Attention(Block):
         """The gradient that comes back through queries, and its product for two tokens."""
         logits, own, d = self.logits(state), self.read(state), self.width
         one, squared, two, _ = self._overlap(logits)
-        spread, apart = own.second_moment - own.followed, 1 - logits.keys * self._means.one
-        gain = d**2 * self.out * self.heads * self.head_width * self.value
-        through = gain * apart * logits.query_slope
+        spread, place = own.second_moment - own.followed, self.means
+        gain = d**2 * self.out * self.heads * self.head_width * self.value * logits.query_slope
         noise = (spread + self._dropped * own.second_moment) * (one - squared)
+        moved = spread * (1 - logits.keys) / d
+        whole = moved * place.one * (1 - 2 * one + squared)
+        pair = (place.kept - logits.keys * place.two) * spread * two
         return (
-            through * gradient.second_moment * (spread * (1 - 2 * one + squared) / d + noise),
-            through * spread * gradient.product * (1 / d + two),
+            gain * gradient.second_moment * (whole + (1 - logits.keys * place.one) * noise),
+            gain * gradient.product * (moved * place.two + pair),
         )
 
     @property
@@ -274,21 +282,22 @@ class Attention(Block):
         return joint(one.resting("second_moment", "product") for one in {state, self.read(state)})
 
     @property
-    def _means(self) -> Means:
+    def means(self) -> Means:
         if (places := self.places) is None:
             return Means()
         from varlaw.symbolic.blocks.positions import means
 
         return means(places)
 
-    def _used(self) -> list[Approximation]:
+    @property
+    def approximations(self) -> list[Approximation]:
         soft = [] if self.uniform else [Approximation.WIDE, Approximation.TOKENS]
         averaged = (self.causal == 1 and self.position is None) or self.placed
         soft += [Approximation.POSITIONS] if averaged else []
         return [*soft, Approximation.LOGITS] if self.placed else soft
 
     def _overlap(self, logits: Logits) -> Overlap:
-        place, u = self._means, logits.variance
+        place, u = self.means, logits.variance
         own = u * (1 - logits.keys * place.one) + place.bias_one
         pair = u * logits.queries * (place.kept - logits.keys * place.two) + place.bias_two
         one, two = exp(tidy(own)), exp(tidy(pair))

@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from sympy import Expr, Integer, Symbol
 
-from varlaw.symbolic.blocks.state import ONE, BlockError, Gradient, State
+from varlaw.symbolic.blocks.state import ONE, Approximation, BlockError, Gradient, State
 from varlaw.symbolic.language import Text, read
 from varlaw.symbolic.language_text import typed
 
@@ -24,6 +24,11 @@ class Block(ABC):
 
         Raises BlockError for what is not covered.
         """
+
+    @property
+    def approximations(self) -> list[Approximation]:
+        """What its maps take for granted of the layer itself, whatever comes in, if they say so."""
+        return []
 
     def __rshift__(self, after: "Block | type[Block]") -> "Block":
         """First this block, then another; a kind that needs no arguments stands for its block."""

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from flint import ctx
+from flint import arb, ctx
 from sympy import Dummy, Expr, Symbol, asin, limit, nan, zoo
 
 from varlaw.symbolic.blocks.activation import Activation
@@ -11,12 +11,12 @@ from varlaw.symbolic.blocks.block import Block, Sequential
 from varlaw.symbolic.blocks.enclosed import differs, without
 from varlaw.symbolic.blocks.growth import decimal
 from varlaw.symbolic.blocks.linear import Linear
+from varlaw.symbolic.blocks.lines import enclosure
 from varlaw.symbolic.blocks.recurrence import Growth
 from varlaw.symbolic.blocks.repeat import Repeat
 from varlaw.symbolic.blocks.residual import Residual
 from varlaw.symbolic.blocks.state import ONE, ZERO, BlockError, State, tidy
 from varlaw.symbolic.clock import clock
-from varlaw.symbolic.gaussian.balls import ball
 from varlaw.symbolic.gaussian.correlation_map import CorrelationMap, depth_scale
 from varlaw.symbolic.gaussian.decimals import Enclosed, shown
 from varlaw.symbolic.gaussian.edge_of_chaos import Critical, critical_weight_variances
@@ -213,10 +213,10 @@ def _slope_at_one(part: Expr, whole: Expr = ONE) -> Expr | None:
 def _alone(gap: Expr) -> bool:
     """Whether rho rises towards 1 from everywhere in [0, 1): by its sign at numbers for names."""
     names = gap.free_symbols - {RHO}
-    at = {name: ONE * (3 + k) for k, name in enumerate(sorted(names, key=str))}
+    at = {name: arb(3 + k) for k, name in enumerate(sorted(names, key=str))}
     try:
         with ctx.workprec(80):
-            return all(ball(gap.subs(at).subs(RHO, ONE * k / 32)) > 0 for k in range(32))
+            return all(enclosure(gap, at | {RHO: arb(k) / 32}) > 0 for k in range(32))
     except FAILURES:
         return False
 

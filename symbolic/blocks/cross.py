@@ -9,7 +9,6 @@ from varlaw.symbolic.blocks.block import size
 from varlaw.symbolic.blocks.linear import Embedding, check_width
 from varlaw.symbolic.blocks.options import less
 from varlaw.symbolic.blocks.state import BlockError, Gradient, State
-from varlaw.symbolic.blocks.weights import in_layer
 from varlaw.symbolic.language import Text
 
 PLACES = 20  # digits of numbers that are not rational
@@ -59,6 +58,10 @@ class CrossAttention(Attention):
     queries alone.
     """
 
+    @property
+    def asking(self) -> None:
+        return None
+
     def read(self, state: State) -> State:
         if state.memory is None:
             raise BlockError("cross attention reads another stream: targets(...) begins the second")
@@ -67,10 +70,5 @@ class CrossAttention(Attention):
 
     def backward(self, gradient: Gradient, state: State) -> Gradient:
         passed, product = self.queried(gradient, state)
-        used = {*self._used(), *self._entered(state), *gradient.resting()}
+        used = {*self.approximations, *self._entered(state), *gradient.resting()}
         return gradient.become(*used, second_moment=passed, product=product)
-
-
-@in_layer.register
-def _(block: CrossAttention, state: State, gradient: Gradient, tokens: Expr) -> dict[str, Expr]:
-    raise BlockError("gradients of the weights of cross attention are not covered")

@@ -129,9 +129,9 @@ class Derivation:
         )
         gradient = None
         if site.gradient is not None:
-            passed = block._passed(layer, site.gradient.product != 0)
+            passed = block._passed(layer, site.gradient.product != 0, site.gradient.pooled)
             product = ZERO if passed.product == 0 else names_[block.h]
-            gradient = Gradient(second_moment=names_[block.g], product=product)
+            gradient = replace(site.gradient, second_moment=names_[block.g], product=product)
         inner, depth = names_[block.q], _text(block.depth)
         self._depth += 1
         self.forward.append(Chapter(f"each of {depth} layers, from {inner}", depth=self._depth))

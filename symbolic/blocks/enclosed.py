@@ -1,6 +1,6 @@
 """Numbers of blocks by balls: to so many digits, equal or not, and means over Gaussian features."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 
 from flint import arb, ctx
@@ -13,6 +13,7 @@ from varlaw.symbolic.gaussian.closed import Divergent
 from varlaw.symbolic.gaussian.enclosure import enclose, joined
 from varlaw.symbolic.gaussian.fixed_points import LOW, dyadic
 from varlaw.symbolic.gaussian.pieces import NotClosed, pieces_of
+from varlaw.symbolic.occurrences import free_symbols
 
 MOST_BITS = 4096
 GUARD = 24
@@ -66,7 +67,7 @@ def differs(one: Expr, other: Expr, moved: set[Symbol], shift: bool = False) -> 
 
     These are all multiplied by one number, or with `shift` all increased by one.
     """
-    names = sorted(one.free_symbols | other.free_symbols, key=str)
+    names = sorted(free_symbols(one) | free_symbols(other), key=str)
     if any(name in moved for name in names) is False and one == other:
         return False
     try:
@@ -77,6 +78,18 @@ def differs(one: Expr, other: Expr, moved: set[Symbol], shift: bool = False) -> 
                 for name in moved & set(names)
             }
             return not enclosure(one, at).overlaps(enclosure(other, then))
+    except (NoEnclosure, NotClosed, Divergent):
+        return False
+
+
+def moves(steps: Mapping[Symbol, Expr], kept: Mapping[Symbol, Expr], u: Symbol) -> bool:
+    """Whether a step surely changes the value of u among those kept, at some numbers for names."""
+    names = set().union(*map(free_symbols, kept.values()), free_symbols(steps[u])) - set(kept)
+    try:
+        with ctx.workprec(LOW):
+            at = {name: _sample(name, k) for k, name in enumerate(sorted(names, key=str))}
+            at |= {v: enclosure(value, at) for v, value in kept.items()}
+            return not enclosure(steps[u], at).overlaps(at[u])
     except (NoEnclosure, NotClosed, Divergent):
         return False
 

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from sympy import Expr, Float, Integer
 
 from varlaw.symbolic.blocks.block import Block, quantity, size
-from varlaw.symbolic.blocks.state import ONE, Approximation, BlockError, Gradient, State, tidy
+from varlaw.symbolic.blocks.state import ONE, ZERO, Approximation, BlockError, Gradient, State, tidy
 from varlaw.symbolic.blocks.walk import Site, inside, place, scaled
+from varlaw.symbolic.blocks.weights import in_layer
 from varlaw.symbolic.language import Text
 
 DIGITS = 8  # of a sum of squared gates
@@ -47,6 +48,10 @@ class Experts(Block):
         """sum_i g_i^2 where it does not depend on the logits."""
         return ONE / self.top if self.top == 1 or self.router == 0 else None
 
+    @property
+    def approximations(self) -> list[Approximation]:
+        return [] if self.even is not None else [Approximation.WIDE, Approximation.GATES]
+
     def kept(self, state: State) -> Expr:
         """E[sum_i g_i^2]. Raises BlockError where it is not covered."""
         if self.even is not None:
@@ -76,11 +81,10 @@ class Experts(Block):
         kept = self.kept(state)
         every = self.top == self.experts and self.router == 0
         followed = every and out.product is not None
-        used = (
-            []
-            if self.even is not None
-            else [Approximation.WIDE, Approximation.GATES, *state.resting("second_moment")]
-        )
+        used = [
+            *self.approximations,
+            *(state.resting("second_moment") if self.even is None else []),
+        ]
         return out.become(
             *used,
             second_moment=tidy(kept * out.second_moment),
@@ -95,20 +99,30 @@ class Experts(Block):
         passed = self.branch.backward(scaled(gradient, self.kept(state)), inner)
         if self.even is not None:
             return passed
-        from varlaw.symbolic.blocks.gates import gate_slopes  # NumPy loads with it
-
         out = self.branch.forward(inner)
-        if out.width is None:
-            raise BlockError("gradients through gates need the width of an expert's output")
-        slopes = Float(gate_slopes(*self._numbers(state)), DIGITS)
-        gates = out.width * self.router * out.second_moment * gradient.second_moment * slopes
+        gates = self.experts * self.router * self.logits(gradient, state)
         return passed.become(
-            Approximation.WIDE,
-            Approximation.GATES,
+            *self.approximations,
             *out.resting("second_moment"),
             *state.resting("second_moment"),
             second_moment=tidy(passed.second_moment + gates),
         )
+
+    def logits(self, gradient: Gradient, state: State) -> Expr:
+        """The second moment of the gradient of a logit, which is 0 for one of one expert alone.
+
+        With g that at the output, dL/dl_i = sum_j (g.F_j) dg_j/dl_i.
+        """
+        if self.top == 1:
+            return ZERO
+        from varlaw.symbolic.blocks.gates import gate_slopes  # NumPy loads with it
+
+        out = self.branch.forward(state.become(mixed=False, symmetric=False))
+        if out.width is None:
+            raise BlockError("gradients through gates need the width of an expert's output")
+        slopes = Float(gate_slopes(*self._numbers(state)), DIGITS)
+        whole = out.width * out.second_moment * gradient.second_moment
+        return tidy(whole * slopes / self.experts)
 
     def width(self, known: Expr | None) -> Expr | None:
         """How many features come in, if it is not known from what stands before."""
@@ -133,3 +147,11 @@ def _(block: Experts, site: Site) -> list[Site]:
     state = site.state.become(mixed=False, symmetric=False)
     gradient = site.gradient and scaled(site.gradient, block.kept(state) / block.experts)
     return [Site(place("", block.branch), block.branch, state, gradient)]
+
+
+@in_layer.register
+def _(block: Experts, state: State, gradient: Gradient, tokens: Expr) -> dict[str, Expr]:
+    """sum_t dL/dl_ti x_t for each expert i, where the router has weights."""
+    if block.router == 0:
+        return {}
+    return {"router": tokens * state.second_moment * block.logits(gradient, state)}

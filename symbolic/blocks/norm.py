@@ -74,7 +74,8 @@ class BatchNorm(Block):
     Any two of the N samples then have the product -1/(N - 1), since they sum to 0 (Yang et al.
     2019). The variance over samples is E[x^2] - E[x x'], two samples' product; gradients, less
     their mean over samples, are divided by it, with (N - 2)/(N - 3) if features are Gaussian, and
-    sum to 0 as well. Without `samples` N is large.
+    sum to 0 as well. Without `samples` N is large. Of images the samples are the positions of all
+    of them: what the positions of one share, behind a pool, is not in the mean of many images.
     """
 
     samples: Expr | None
@@ -95,14 +96,22 @@ class BatchNorm(Block):
     def backward(self, gradient: Gradient, state: State) -> Gradient:
         scale, n = tidy(state.second_moment - state.followed), self.samples
         counted = ONE if n is None or not state.gaussian else (n - 2) / (n - 3)
-        passed = tidy(counted * (gradient.second_moment - gradient.product) / scale)
+        alike = self._alike(gradient)
+        passed = tidy(counted * (gradient.second_moment - alike) / scale)
+        rest = ZERO if n is None else tidy(-passed / (n - 1))
         return gradient.become(
             Approximation.SAMPLES if counted == 1 else Approximation.WIDE,
             *state.resting("second_moment", "product"),
             *gradient.resting(),
             second_moment=passed,
-            product=ZERO if n is None else tidy(-passed / (n - 1)),
+            product=rest if alike == gradient.product else tidy(gradient.product / scale),
         )
+
+    def _alike(self, gradient: Gradient) -> Expr:
+        """What the gradients of two samples share."""
+        if gradient.pooled and self.samples is not None:
+            raise BlockError("behind a pool gradients go through a norm of many samples: without N")
+        return ZERO if gradient.pooled else gradient.product
 
 
 class InstanceNorm(BatchNorm):
@@ -110,6 +119,11 @@ class InstanceNorm(BatchNorm):
 
     The map is that of BatchNorm, positions being the samples.
     """
+
+    def _alike(self, gradient: Gradient) -> Expr:
+        if gradient.pooled:
+            raise BlockError("behind a pool gradients correlate with features: not followed")
+        return gradient.product
 
 
 @dataclass(frozen=True, init=False)

@@ -58,7 +58,8 @@ class AveragePool(Block):
 class GlobalAveragePool(Block):
     """The mean over all P positions: E[y^2] = c + (q - c)/P, and E[g_x^2] = E[g_y^2]/P^2.
 
-    One position is left, so that no correlation of two is followed behind it.
+    One position is left, so that no correlation of two is followed behind it. Backward all
+    positions of an image get the same gradient, two images independent ones.
     """
 
     positions: Expr
@@ -70,8 +71,10 @@ class GlobalAveragePool(Block):
         return _averaged(state, self.positions).become(product=None)
 
     def backward(self, gradient: Gradient, state: State) -> Gradient:
+        if gradient.product != 0:
+            raise BlockError("the correlation of gradients is not followed through pooling")
         shared = tidy(gradient.second_moment / self.positions**2)
-        return gradient.become(*gradient.regime, second_moment=shared, product=shared)
+        return gradient.become(*gradient.regime, second_moment=shared, product=shared, pooled=True)
 
 
 @dataclass(frozen=True, init=False)

@@ -40,7 +40,7 @@ class Memory:
     g: Symbol = field(default_factory=lambda: Dummy("g", positive=True))
     h: Symbol = field(default_factory=lambda: Dummy("h", real=True))
     layers: dict[State, Layer] = field(default_factory=dict)
-    gradients: dict[tuple[State, bool], Gradient] = field(default_factory=dict)
+    gradients: dict[tuple[State, bool, bool], Gradient] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, init=False)
@@ -119,17 +119,21 @@ class Repeat(Block):
         if self.depth == 1:
             return self.block.backward(gradient, state)
         layer = self.layer(state)
-        passed = self._passed(layer, followed=gradient.product != 0)
+        followed = gradient.product != 0
+        passed = self._passed(layer, followed, gradient.pooled)
         regimes = {
             name: joint([getattr(gradient, name), getattr(passed, name)])
             for name in gradient.REGIMES.values()
         }
-        if passed.product == 0:
+        if passed.product == 0 and not followed:
             whole = self._alone(passed.second_moment, layer)
             return replace(gradient, second_moment=tidy(whole * gradient.second_moment), **regimes)
         backs = {self.g: passed.second_moment, self.h: passed.product}
         ends = {self.g: gradient.second_moment, self.h: gradient.product}
         values = self._back(backs, ends, layer.system)
+        if not passed.second_moment.has(self.h):
+            factor = passed.second_moment.xreplace({self.g: ONE})
+            values[self.g] = tidy(self._alone(factor, layer) * gradient.second_moment)
         return replace(gradient, second_moment=values[self.g], product=values[self.h], **regimes)
 
     def product(self, state: State) -> Product:
@@ -183,15 +187,16 @@ class Repeat(Block):
         system = System(steps, {u: first[u] for u in steps})
         return Layer(generic, out, system)
 
-    def _passed(self, layer: Layer, followed: bool = False) -> Gradient:
+    def _passed(self, layer: Layer, followed: bool = False, pooled: bool = False) -> Gradient:
         """The gradient into a layer, for g and h out of it; for 1 where h is 0 all along."""
-        key = layer.entering, followed
+        key = layer.entering, followed, pooled
         if key not in self.memory.gradients:
             whole, product = (self.g, self.h) if followed else (ONE, ZERO)
-            gradient = Gradient(second_moment=whole, product=product)
+            gradient = Gradient(second_moment=whole, product=product, pooled=pooled)
             self.memory.gradients[key] = self.block.backward(gradient, layer.entering)
         passed = self.memory.gradients[key]
-        return self._passed(layer, True) if passed.product != 0 and not followed else passed
+        again = passed.product != 0 and not followed
+        return self._passed(layer, True, pooled) if again else passed
 
     def _alone(self, factor: Expr, layer: Layer) -> Expr:
         """The product of a factor through all layers."""

@@ -7,8 +7,22 @@ from functools import lru_cache
 from math import prod
 from typing import Any, ClassVar, Self
 
-from sympy import Add, Dummy, Expr, Float, Function, Integer, Mul, NumberSymbol, Pow, sqrt
+from sympy import (
+    Add,
+    Basic,
+    Dummy,
+    Expr,
+    Float,
+    Function,
+    Integer,
+    Mul,
+    NumberSymbol,
+    Pow,
+    Rational,
+    sqrt,
+)
 
+from varlaw.symbolic.occurrences import contains
 from varlaw.symbolic.quotients import reduced
 
 ZERO, ONE = Integer(0), Integer(1)
@@ -127,9 +141,12 @@ class Gradient(_Flow):
     """The second moment of the gradient in one entry; `product` is that of two tokens' gradients.
 
     A gradient is a probe sent backward, of uncorrelated entries and independent of the weights.
+    Where it is `pooled`, all positions of an image were averaged: `product` is that of two of
+    them, and two images share nothing.
     """
 
     product: Expr = ZERO
+    pooled: bool = False
     regime: Regime = field(default_factory=lambda: Regime({Approximation.PROBE}))
     product_regime: Regime = field(default_factory=lambda: Regime({Approximation.PROBE}))
 
@@ -142,15 +159,16 @@ class Gradient(_Flow):
 @lru_cache(maxsize=4096)
 def tidy(expression: Expr) -> Expr:
     """The shortest of a few equal forms of an expression; roots and functions are left alone."""
-    if not expression.has(Add):
+    if not contains(expression, Add):
         return expression
     apart: dict[Expr, Dummy] = {}
     inner = _outer(expression, apart, {})
-    if not inner.is_rational_function(*inner.free_symbols):
+    if not _is_rational(inner):
         return _tidy_roots(expression)
     if inner.count_ops() > MOST_OPERATIONS or max(_terms(inner)) > MOST_TERMS:
         return expression
-    forms = dict.fromkeys([inner, inner.expand(), *reduced(inner, MOST_FACTORED)])
+    expanded = inner.expand(power_base=False, power_exp=False, log=False, basic=False)
+    forms = dict.fromkeys([inner, expanded, *reduced(inner, MOST_FACTORED)])
     sizes = {form: form.count_ops() for form in forms}
     shortest = [form for form, count in sizes.items() if count == min(sizes.values())]
     best = shortest[0] if len(shortest) == 1 else min(shortest, key=lambda form: len(str(form)))
@@ -159,18 +177,32 @@ def tidy(expression: Expr) -> Expr:
 
 def _tidy_roots(expression: Expr) -> Expr:
     """The shortest form with the square roots of positive symbols as symbols of their own."""
-    halves = {
-        power.base
-        for power in expression.atoms(Pow)
-        if power.base.is_Symbol and power.base.is_positive and (2 * power.exp).is_Integer
-        if not power.exp.is_Integer
-    }
+    halves = _halves(expression)
     if not halves or expression.count_ops() > MOST_FACTORED:
         return expression
     roots = {symbol: Dummy(positive=True) for symbol in sorted(halves, key=str)}
     short = tidy(expression.xreplace({symbol: root**2 for symbol, root in roots.items()}))
     back = short.xreplace({root: sqrt(symbol) for symbol, root in roots.items()})
     return back if back.count_ops() < expression.count_ops() else expression
+
+
+@lru_cache(maxsize=4096)
+def _halves(e: Basic) -> frozenset[Expr]:
+    """The positive symbols of which there are square roots."""
+    root = isinstance(e, Pow) and isinstance(e.exp, Rational) and e.exp.q == 2
+    if root and e.base.is_Symbol and e.base.is_positive:
+        return frozenset([e.base])
+    return frozenset[Expr]().union(*map(_halves, e.args))
+
+
+@lru_cache(maxsize=4096)
+def _is_rational(e: Basic) -> bool:
+    """Whether an expression without functions is a quotient of polynomials in its symbols."""
+    if isinstance(e, Pow) and not e.exp.is_Integer:
+        return False
+    if isinstance(e, (Add, Mul, Pow)):
+        return all(map(_is_rational, e.args))
+    return e.is_Symbol or not e.free_symbols
 
 
 def _outer(e: Expr, apart: dict[Expr, Dummy], known: dict[Expr, Expr]) -> Expr:

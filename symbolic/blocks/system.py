@@ -7,7 +7,7 @@ from functools import cached_property
 from sympy import Dummy, Expr, Integer, Symbol, Tuple, gamma
 
 from varlaw.symbolic.blocks.coupled import Coupled
-from varlaw.symbolic.blocks.enclosed import differs, is_nil, without
+from varlaw.symbolic.blocks.enclosed import differs, is_nil, moves, without
 from varlaw.symbolic.blocks.iteration import Iterated, IteratedProduct
 from varlaw.symbolic.blocks.recurrence import Product, Recurrence
 from varlaw.symbolic.blocks.state import tidy
@@ -42,10 +42,16 @@ class System:
     def settled(self) -> dict[Symbol, Expr]:
         """The values that stay as they are at first."""
         kept = dict(self.firsts)
-        while moved := [u for u in kept if not is_nil(self.steps[u].subs(kept) - kept[u])]:
+        while moved := [u for u in kept if self._moves(u, kept)]:
             for u in moved:
                 del kept[u]
         return kept
+
+    def _moves(self, u: Symbol, kept: Mapping[Symbol, Expr]) -> bool:
+        """Whether a step is not shown to leave the value of u among those kept as it is."""
+        if moves(self.steps, kept, u):
+            return True
+        return not is_nil(self.steps[u].subs(kept) - kept[u])
 
     def alone(self, u: Symbol) -> Recurrence | None:
         """The recurrence of a value on its own; None where it is coupled to others."""

@@ -57,6 +57,8 @@ class _Weights:
             slopes = key / d / k, strength * query / d / np.outer(q, q)
         else:
             keys, queries = key * x, strength * (query * x + value(block.query_bias))
+            if block.rotary != 0:  # else a bias shifts all logits of a query alike
+                keys = keys + value(block.key_bias)
             slopes = key / d, np.full((n, n), strength * query / d)
         return cls(block, tokens, keys, queries, *slopes, seen, uniform)
 
@@ -161,6 +163,7 @@ def _(block: Attention, gradient: Array, tokens: Tokens) -> Array:
     pushed = gradient * d * kept * w.queries * w.key_slope * w.noisy * moved
     keys = -w.shared(pushed / np.maximum(w.seen - 1, 1))
     np.fill_diagonal(keys, np.diag(w.shared(pushed)))
-    covariance = w.spread * (1 - w.overlap) ** 2 / d + w.noisy * noise
-    queries = gradient * d * w.turned * w.query_slope * covariance
+    alike = 1.0 if place is None else place.alike
+    moved = alike * w.apart(w.keys) * w.spread * (1 - w.overlap) ** 2 / d
+    queries = gradient * d * w.query_slope * (moved + w.turned * w.noisy * noise)
     return np.asarray(w.gain * (values + keys + queries))

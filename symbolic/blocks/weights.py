@@ -11,7 +11,6 @@ from varlaw.symbolic.blocks.block import Block, size
 from varlaw.symbolic.blocks.linear import Embedding, Linear
 from varlaw.symbolic.blocks.state import (
     ONE,
-    ZERO,
     Approximation,
     BlockError,
     Gradient,
@@ -20,7 +19,7 @@ from varlaw.symbolic.blocks.state import (
     joint,
     tidy,
 )
-from varlaw.symbolic.blocks.walk import walk
+from varlaw.symbolic.blocks.walk import visits
 from varlaw.symbolic.language import Text
 from varlaw.symbolic.language_text import typed
 
@@ -50,12 +49,13 @@ def weight_gradients(
     gradients of tokens correlate and the correlation of the tokens is not followed.
     """
     count = size(tokens, "number of tokens")
-    for site in walk(block, state, gradient):
+    for site in visits(block, state, gradient):
         assert site.gradient is not None
         pairs = site.gradient.product != 0 or isinstance(site.block, Attention)
         numbers = ("second_moment", "product") if pairs else ("second_moment",)
         flows = (site.state, site.gradient)
-        regime = joint([WIDE, *(flow.resting(*numbers) for flow in flows)])
+        rests = (flow.resting(*numbers) for flow in flows)
+        regime = joint([WIDE, Regime(site.block.approximations), *rests])
         for name, value in in_layer(site.block, site.state, site.gradient, count).items():
             yield WeightGradient(site.path, name, tidy(value), regime)
 
@@ -85,42 +85,69 @@ def _(block: Embedding, state: State, gradient: Gradient, tokens: Expr) -> dict[
 def _(block: Attention, state: State, gradient: Gradient, tokens: Expr) -> dict[str, Expr]:
     """Of one head and its share of what is added up over heads, in the wide limit.
 
-    With G_t the gradient of the average a_t = sum_s p_ts x_s and values W_V a_t, the weights of
-    values get sum_t G_t a_t, those of the output sum_t g_t W_V a_t. With B_t the gradient of the
-    logits of a query summed with their tokens, sum_s dL/dl_ts x_s, those of queries get
-    scale W_K sum_t B_t x_t, those of keys scale W_Q sum_t x_t B_t; a bias of keys gets 0.
+    With x_s the tokens that are read, G_t the gradient of the average a_t = sum_s p_ts x_s and
+    values W_V a_t, the weights of values get sum_t G_t a_t, those of the output sum_t g_t W_V a_t.
+    Logits get A_ts = p_ts G_t.(x_s - a_t). Those of queries get scale sum_t (sum_s A_ts k_s) y_t
+    for tokens y_t, those of keys scale sum_t q_t sum_s A_ts x_s, each rotated where positions are.
+    A bias of keys gets scale sum_t q_t sum_s A_ts, which is 0 without rotations.
     """
-    if block.qk_norm == 1 or block.position is not None or block.placed or block.dropout != 0:
-        left = "qk_norm, positions, dropout"
-        raise BlockError(f"gradients of attention's weights are covered without {left}")
-    if tokens != block.tokens:
-        raise BlockError(f"gradients are summed over the {typed(block.tokens)} tokens of attention")
-    d, spread = block.width, state.second_moment - state.followed
-    average, sums = block.averages(state), block.overlap(state)
+    left = ("qk_norm", "position", "relative", "dropout")
+    if any(getattr(block, name) not in (None, 0) for name in left):
+        raise BlockError(f"gradients of attention's weights are covered without {', '.join(left)}")
+    if block.asking is not None and tokens != block.asking:
+        raise BlockError(f"gradients are summed over the {typed(block.asking)} tokens of attention")
+    d, average = block.width, block.averages(state)
     inward = Gradient(
         second_moment=d * block.out * gradient.second_moment,
         product=d * block.out * gradient.product,
     )
-    kept = block.head_width * d * block.value * spread**2
-    own, pairs = 1 - 2 * sums.one + sums.squared, ZERO
-    if gradient.product != 0 and tokens != 1:
-        pairs = (tokens * (1 - sums.one) ** 2 - own) / (tokens - 1) / d + sums.centred
-    logits = Gradient(
-        second_moment=kept * (own / d + sums.one - sums.squared) * inward.second_moment,
-        product=kept * pairs * inward.product,
-    )
+    through, alone = _logits(block, state, inward, tokens)
     shared, scale = block.heads / block.kv_heads, block.scale**2
     queries = _linear(d, block.query, block.query_bias, state)
+
+    def asked(by: State | None) -> Expr:
+        keys = d * block.key * summed(through, by, tokens)
+        return scale * (keys + block.key_bias * summed(alone, by, tokens))
+
     return {
-        "query": scale * d * block.key * summed(logits, state, tokens),
-        "query bias": scale * d * block.key * summed(logits, None, tokens),
-        "key": shared * scale * summed(logits, queries, tokens),
-        "key bias": ZERO,
+        "query": asked(state),
+        "query bias": asked(None),
+        "key": shared * scale * summed(through, queries, tokens),
+        "key bias": shared * scale * summed(alone, queries, tokens),
         "value": shared * summed(inward, average, tokens),
         "value bias": shared * summed(inward, None, tokens),
         "out": summed(gradient, _linear(d, block.value, block.value_bias, average), tokens),
         "out bias": summed(gradient, None, tokens),
     }
+
+
+def _logits(
+    block: Attention, state: State, inward: Gradient, tokens: Expr
+) -> tuple[Gradient, Gradient]:
+    """Sums over s of gradients A_ts of logits: with a feature of x_s, and alone.
+
+    As they are rotated: sum_ss' A_ts A_ts' x_s.x_s' cos(s - s'), in the mean over frequencies, and
+    of two queries by cos(s - t - s' + t'). G_t is independent of the tokens; x_s.x_s' moves with
+    A_ts A_ts', which makes the share 1/d.
+    """
+    read, sums, place = block.read(state), block.overlap(state), block.means
+    spread = read.second_moment - read.followed
+
+    def both(sent: Expr, noise: Expr, whole: Expr, kept: Expr, away: Expr) -> tuple[Expr, Expr]:
+        pushed = block.head_width * block.width * block.value * spread * sent
+        apart = read.second_moment * kept - read.followed * away
+        moved = spread * away * whole / block.width
+        return pushed * (moved + noise * apart), pushed * noise * (kept - away)
+
+    own = 1 - 2 * sums.one + sums.squared
+    alike = block.causal == 0 or tokens == 1
+    pair = own if alike else (tokens * (1 - sums.one) ** 2 - own) / (tokens - 1)
+    squares = both(inward.second_moment, sums.one - sums.squared, own, ONE, place.one)
+    pairs = both(inward.product, sums.centred, pair, place.kept, place.two)
+    through, alone = (
+        Gradient(second_moment=one, product=two) for one, two in zip(squares, pairs, strict=True)
+    )
+    return through, alone
 
 
 def _linear(width: Expr, var: Expr, bias: Expr, state: State) -> State:

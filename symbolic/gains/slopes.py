@@ -1,15 +1,17 @@
 """The derivative of a function almost everywhere, its jumps, and whether it is odd."""
 
+from functools import lru_cache
 from itertools import pairwise
 
 from flint import ctx
-from sympy import Expr, Integer, Symbol, cancel, nan, oo, zoo
+from sympy import Expr, Integer, Rational, Symbol, cancel, nan, oo, zoo
 
-from varlaw.symbolic.gaussian.balls import ball
+from varlaw.symbolic.gaussian.balls import NoEnclosure, ball
 from varlaw.symbolic.gaussian.enclosure import joined
 from varlaw.symbolic.gaussian.pieces import NotClosed, Piece, pieces_of
 from varlaw.symbolic.terms import indicator
 
+POINT = Rational(5, 13)
 BITS = 200  # two one-sided values that differ are told apart at this precision
 
 
@@ -50,15 +52,26 @@ def jumps_of(f: Expr, x: Symbol) -> tuple[Expr, ...]:
     return tuple(found)
 
 
+@lru_cache(maxsize=256)
 def is_odd(f: Expr, x: Symbol) -> bool:
     """Whether f(-x) = -f(x), as far as the pieces show it."""
     pieces = joined(pieces_of(f, x))
     mirrored = [Piece(-p.upper, -p.lower, -p.expression.subs(x, -x)) for p in reversed(pieces)]
     return all(
         (one.lower, one.upper) == (two.lower, two.upper)
+        and not _differ(one.expression, two.expression, x)
         and cancel(one.expression - two.expression).expand() == 0
         for one, two in zip(pieces, mirrored, strict=True)
     )
+
+
+def _differ(one: Expr, other: Expr, x: Symbol) -> bool:
+    """Whether two functions surely differ at a point."""
+    with ctx.workprec(BITS):
+        try:
+            return not ball((one - other).subs(x, POINT)).contains(0)
+        except (NoEnclosure, ValueError):
+            return False
 
 
 def _inside(piece: Piece, x: Symbol) -> Expr:

@@ -8,7 +8,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Any, TypeVar
 
-from flint import acb, arb, ctx, fmpz, fmpz_poly
+from flint import acb, acb_series, arb, ctx, fmpz, fmpz_poly
 from sympy import (
     Abs,
     Add,
@@ -206,7 +206,7 @@ def _real_root(number: ComplexRootOf) -> arb:
     return roots[number.index]
 
 
-Ball = TypeVar("Ball", arb, acb)
+Ball = TypeVar("Ball", arb, acb, acb_series)
 
 
 def raised(value: Ball, exponent: int) -> Ball:

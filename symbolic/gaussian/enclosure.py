@@ -11,7 +11,7 @@ from itertools import pairwise
 from math import log
 
 from flint import arb, ctx
-from sympy import Add, Expr, Integer, Mul, Pow, Symbol, erf, erfc, exp, oo, sqrt, together
+from sympy import Add, Expr, Integer, Mul, Pow, Symbol, erf, erfc, exp, oo, sqrt, tanh, together
 from sympy import log as logarithm
 
 from varlaw.symbolic.gaussian.balls import NoEnclosure, ball
@@ -37,11 +37,17 @@ GUARD = 30  # bits of working precision beyond the accuracy aimed at
 
 
 def enclose(
-    pieces: Sequence[Piece], x: Symbol, mean: Expr, variance: Expr, digits: int
+    pieces: Sequence[Piece],
+    x: Symbol,
+    mean: Expr,
+    variance: Expr,
+    digits: int,
+    odd: bool = False,
 ) -> Enclosed:
     """E[f(Z)] for Z ~ N(mean, variance), to so many proved digits.
 
     `pieces` give f from -oo to oo; `mean` and `variance` are numbers, the variance not negative.
+    `odd` says that f is, about the mean: then the expectation is 0 if there is one.
     Raises NoEnclosure where f is undefined or unbounded somewhere, where the expectation does not
     converge, or where neither is known; ValueError for a variance that is negative.
 
@@ -64,26 +70,47 @@ def enclose(
     if even is not None:
         pieces = [Piece(-oo, oo, even)]
     problems: list[NoEnclosure] = []
-    for written in _written(pieces, given, x):
+    scale = Scale(mean, sqrt(variance), arb(1))
+    for written in _written(pieces, given, x, scale):
         first = even is not None and not problems
         try:
-            return GaussianMean(written, x, mean, sqrt(variance), even=first).enclosed(digits)
+            expectation = GaussianMean(written, x, mean, sqrt(variance), even=first)
+            return expectation.nothing() if odd else expectation.enclosed(digits)
         except NoEnclosure as problem:
             problems.append(problem)
     raise problems[: 2 + (given != pieces)][-1]
 
 
-def _written(pieces: list[Piece], given: list[Piece], x: Symbol) -> Iterator[list[Piece]]:
+def _written(
+    pieces: list[Piece], given: list[Piece], x: Symbol, scale: Scale
+) -> Iterator[list[Piece]]:
     """A function in several ways, the later ones for where no enclosure is found by the others."""
     yield pieces
     if given != pieces:
         yield given
+    bounded = [_bounded(piece, x, scale) for piece in given]
+    if bounded not in (given, pieces):
+        yield bounded
     finer = [part for piece in pieces for part in _at_singularities(piece, x)]
     if len(finer) > len(pieces):
         yield finer
         whole = [Piece(p.lower, p.upper, together(p.expression)) for p in finer]
         if whole != finer:  # poles of terms may cancel, as in 1/x - 1/sinh(x)
             yield whole
+
+
+def _bounded(piece: Piece, x: Symbol, scale: Scale) -> Piece:
+    """The piece, or as it is with tanh(u) as 1 - 2/(1 + e^(2 u)) if it has no bound else.
+
+    That is for tanh(p) + 1 where p falls like a cubic; where p rises, e^(2 p) has no bound itself.
+    """
+    try:
+        with ctx.workprec(LOW):
+            scale.part(piece, program(piece.expression, x), LOW)
+    except NoEnclosure:
+        waves = piece.expression.replace(tanh, lambda u: 1 - 2 / (1 + exp(2 * u)))
+        return Piece(piece.lower, piece.upper, _with_tails(waves))
+    return piece
 
 
 def _with_tails(f: Expr) -> Expr:
@@ -241,6 +268,12 @@ class GaussianMean:
             else:
                 goal = 2 * max(goal, 1) if attempt else goal + 64
         return shown(value, digits, self.method)
+
+    def nothing(self) -> Enclosed:
+        """Exactly 0, of a function that is odd about the mean, once E|f| is known to be finite."""
+        if not self.value(LOW, 0).is_finite():
+            raise NoEnclosure("no finite enclosure was found")
+        return Enclosed(arb(0), "0", "0", "symmetry")
 
     def _size(self, bits: int) -> int:
         """About the base two logarithm of E|f|, from samples: it only sets the accuracy."""

@@ -20,6 +20,7 @@ from varlaw.symbolic.gaussian.parts import Part
 from varlaw.symbolic.gaussian.pieces import NotClosed, Piece, parts_of, pieces_of
 from varlaw.symbolic.gaussian.programs import Choice, Program, program
 from varlaw.symbolic.gaussian.quadrature import LOW
+from varlaw.symbolic.gaussian.quotients import parity
 
 
 def enclose_function(f: Expr, x: Symbol, mean: Expr, variance: Expr, digits: int) -> Enclosed:
@@ -40,7 +41,8 @@ def enclose_function(f: Expr, x: Symbol, mean: Expr, variance: Expr, digits: int
         pieces = pieces_of(f, x)
     except NotClosed:
         return EndlessMean(f, x, mean, sqrt(variance)).enclosed(digits)
-    return enclose(pieces, x, mean, variance, digits)
+    odd = mean == 0 and variance != 0 and parity(f, x) == -1
+    return enclose(pieces, x, mean, variance, digits, odd)
 
 
 class EndlessMean(GaussianMean):

@@ -6,6 +6,7 @@ vanishes at the point with its first m - 1 derivatives is u^m g^(m)(xi)/m!, xi b
 """
 
 from dataclasses import dataclass
+from functools import lru_cache
 from math import factorial, log
 
 from flint import acb, arb, ctx
@@ -19,7 +20,7 @@ from varlaw.symbolic.gaussian.growth import Growth
 from varlaw.symbolic.gaussian.parts import Scale
 from varlaw.symbolic.gaussian.pieces import Piece
 from varlaw.symbolic.gaussian.programs import program
-from varlaw.symbolic.gaussian.zeros import Zero
+from varlaw.symbolic.gaussian.zeros import Zero, near_zero
 
 MOST_ORDER = 4
 DOUBLINGS = 6
@@ -109,17 +110,7 @@ class Endpoint:
 
     def _order(self, g: Expr) -> tuple[int, Expr]:
         """The order of the zero of g at the point, and the first derivative that is not zero."""
-        order, slope = 0, g
-        while order <= MOST_ORDER and self._vanishes(slope):
-            slope, order = slope.diff(self.x), order + 1
-        return order, slope
-
-    def _vanishes(self, g: Expr) -> bool:
-        """Whether g is zero at the point; what is not seen to be is not taken for it."""
-        if isinstance(self.point, Zero) and self.point.is_zero_of(g, self.x):
-            return True
-        value = g.subs(self.x, self.point)
-        return bool(value.is_zero or value.expand().is_zero)
+        return _order(g, self.x, self.point)
 
     def _cut(self, s: Symbol, span: Expr, goal: int) -> tuple[int, arb]:
         """(where to end, bound on the integral of |f(..)| exp(-s) beyond)."""
@@ -156,6 +147,24 @@ class Endpoint:
                 known[node] = node.func(leading(order, slope), *node.args[1:])
         known |= {g: leading(order, slope) for g, order, slope in self._vanishing()}
         return self.f.xreplace(known).subs(self.x, self.point + self.side * u)
+
+
+@lru_cache(maxsize=256)
+def _order(g: Expr, x: Symbol, point: Expr) -> tuple[int, Expr]:
+    order, slope = 0, g
+    while order <= MOST_ORDER and _vanishes(slope, x, point):
+        slope, order = slope.diff(x), order + 1
+    return order, slope
+
+
+def _vanishes(g: Expr, x: Symbol, point: Expr) -> bool:
+    """Whether g is zero at the point; what is not seen to be is not taken for it."""
+    if isinstance(point, Zero) and point.is_zero_of(g, x):
+        return True
+    if not near_zero(g, x, point):
+        return False
+    value = g.subs(x, point)
+    return bool(value.is_zero or value.expand().is_zero)
 
 
 def singular_nodes(f: Expr, x: Symbol) -> list[Expr]:

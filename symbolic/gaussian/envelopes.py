@@ -1,7 +1,5 @@
 """From rates to polynomials that bound them, and back, for all t >= start."""
 
-from dataclasses import replace
-
 from flint import arb
 
 from varlaw.symbolic.gaussian.rates import ONE, ZERO, Polynomial, Rate
@@ -68,9 +66,9 @@ def envelope(start: arb, p: Rate | None, q: Rate | None) -> Rate | None:
     for big, small in ((p, q), (q, p)):
         ratio = small * big**-ONE
         if ratio.falls_from(start):
-            return replace(big, c=big.c + (1 + ratio.log_at(start).exp()).log())
+            return big._replace(c=big.c + (1 + ratio.log_at(start).exp()).log())
     k, b, a = p.k.max(q.k), p.b.max(q.b), p.a.max(q.a)
-    shares = [replace(r, k=r.k - k, b=r.b - b, a=r.a - a).log_at(start) for r in (p, q)]
+    shares = [r._replace(k=r.k - k, b=r.b - b, a=r.a - a).log_at(start) for r in (p, q)]
     return Rate((shares[0].exp() + shares[1].exp()).log(), k, b, a)
 
 
@@ -95,5 +93,5 @@ def curve_over(start: arb, most: Rate) -> Polynomial | None:
         power = max(0, int(float(most.k.upper().ceil())))
         if not (most.a <= 0 and most.b <= 0 and power <= 3):
             return None
-    share = replace(most, k=most.k - power)
+    share = most._replace(k=most.k - power)
     return (*([ZERO] * power), share.log_at(start).exp())

@@ -4,9 +4,9 @@ Exponentials of polynomials, exp(P(k h)), follow one another by multiplications:
 P, two for a quadratic one. The other steps of the program are done point by point.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import accumulate, pairwise, repeat
 from operator import mul
 from typing import Any
 
@@ -24,6 +24,7 @@ LEAST = 64  # bits
 ONE = arb(1)
 Needed = Callable[[float], int]
 Runner = tuple[Any, ...]  # function, target, and the registers it is of
+Plan = tuple[list[tuple[int, int, int]], list[Runner]]
 
 
 @dataclass(frozen=True)
@@ -45,51 +46,56 @@ def grid_values(
     even f is asked at t >= 0 only.
     """
     extra = 4 * max(abs(grid.first), abs(grid.last), 2).bit_length()
+    h = float(grid.step.mid())
     with ctx.extraprec(extra):
         start, pace = ball(scale.mean), ball(scale.deviation) * grid.step
-        shares = []
-        for sign, last in ((1, grid.last),) if even else ((-1, -grid.first), (1, grid.last)):
-            h = sign * float(grid.step.mid())
-            walk = _Walk(program, start, sign * pace, grid.step, decay)
-            values: list[arb] = []
-            while len(values) <= last:
-                with ctx.workprec(min(ctx.prec, max(LEAST, needed(h * len(values)) + extra))):
-                    values += walk.take(min(CHUNK, last + 1 - len(values)))
-            shares.append(values)
+        plan = _plan(program)
+        sides = [(1, grid.last)] if even else [(-1, -grid.first), (1, grid.last)]
+        walks = [(sign, last, _Walk(program, plan, start, sign * pace)) for sign, last in sides]
+        fade = Exponentials([arb(0), arb(0), -decay * grid.step * grid.step])
+        shares: list[list[arb]] = [[] for _ in sides]
+        for place in range(0, max(last for _, last in sides) + 1, CHUNK):
+            precisions = [
+                min(ctx.prec, max(LEAST, needed(sign * h * place) + extra)) for sign, _ in sides
+            ]
+            with ctx.workprec(max(precisions)):
+                weights = fade.take(CHUNK)
+            for (_, last, walk), precision, share in zip(walks, precisions, shares, strict=True):
+                if place <= last:
+                    with ctx.workprec(precision):
+                        share += map(mul, walk.take(place, min(CHUNK, last + 1 - place)), weights)
     return shares[0][:0:-1] + shares[-1]
 
 
 class _Walk:
     """The values at x = start + k pace for k = 0, 1, ..., step by step for many k together."""
 
-    def __init__(self, program: Program, start: arb, pace: arb, step: arb, decay: arb) -> None:
-        self.program, self.start, self.pace = program, start, pace
-        waves, self.runners = _plan(program)
+    def __init__(self, program: Program, plan: Plan, start: arb, pace: arb) -> None:
+        self.start, self.pace = start, pace
+        waves, self.runners = plan
+        self.result, self.steps = program.result, len(program.steps)
         self.constants = program.constants()
         self.sequences = [
             (target, Exponentials(_moved(program, argument, start, pace, factor)), factor == 2)
             for target, argument, factor in waves
         ]
-        self.fade = Exponentials([arb(0), arb(0), -decay * step * step])
-        self.position = 0
 
-    def take(self, number: int) -> list[arb]:
-        """So many of the values that follow."""
-        start, pace = self.start, self.pace
-        places = range(self.position, self.position + number)
-        columns: list[list[Any]] = [[start + k * pace for k in places]]
+    def take(self, place: int, number: int) -> Iterable[arb]:
+        """The values for so many k from `place` on; the places are to follow one another."""
+        first = self.start + place * self.pace
+        columns: list[Any] = [list(accumulate(repeat(self.pace, number - 1), initial=first))]
         columns += [[constant] * number for constant in self.constants]
-        columns += [[]] * len(self.program.steps)
+        columns += [[]] * self.steps
         for target, sequence, is_tanh in self.sequences:
             values = sequence.take(number)
             columns[target] = [(v - ONE) / (v + ONE) for v in values] if is_tanh else values
         for function, target, *arguments in self.runners:
             columns[target] = list(map(function, *(columns[place] for place in arguments)))
-        self.position += number
-        return list(map(mul, columns[self.program.result], self.fade.take(number)))
+        found: Iterable[arb] = columns[self.result]
+        return found
 
 
-def _plan(program: Program) -> tuple[list[tuple[int, int, int]], list[Runner]]:
+def _plan(program: Program) -> Plan:
     """The registers that follow by multiplication, and the steps that remain to be done."""
     needed, waves = {program.result}, []
     runners: list[Runner] = []
@@ -138,10 +144,8 @@ class Exponentials:
 
     def take(self, number: int) -> list[arb]:
         """So many of the values that follow."""
-        found = []
-        state, orders = self.state, range(len(self.state) - 1)
-        for _ in range(number):
-            found.append(state[0])
-            for order in orders:
-                state[order] = state[order] * state[order + 1]
-        return found
+        values: Iterable[arb] = repeat(self.state[-1], number)
+        for order in reversed(range(len(self.state) - 1)):
+            *found, self.state[order] = accumulate(values, mul, initial=self.state[order])
+            values = found
+        return list(values)

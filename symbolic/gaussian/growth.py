@@ -8,7 +8,6 @@ with `most` and `least` of the kind exp(c + k log t + b t + a t^2), and polynomi
 `bottom`. None stands for: no bound is known. From `most` follows a bound on the Gaussian tail.
 """
 
-from dataclasses import replace
 from functools import partial, reduce
 from math import inf, log, sqrt
 
@@ -140,7 +139,7 @@ class Growth:
                 other = self._softplus(*(self.registers[register] for register in pair))
                 if found.top is None:
                     return other
-                return replace(found, least=other.least, sign=other.sign)
+                return found._replace(least=other.least, sign=other.sign)
             case "either" | "min" | "max":
                 v = self.registers[step.right]
                 most = envelope(self.start, u.most, v.most)
@@ -175,7 +174,7 @@ class Growth:
         share = 1 - ratio.log_at(self.start).exp()
         if not (ratio.falls_from(self.start) and share > 0):
             return None, 0
-        return replace(big.least, c=big.least.c + share.log()), big.sign
+        return big.least._replace(c=big.least.c + share.log()), big.sign
 
     def _mul(self, u: Known, v: Known) -> Known:
         most = u.most * v.most if u.most and v.most else None
@@ -211,7 +210,7 @@ class Growth:
         if value >= 1 and u.bottom is not None:
             lower = scaled(widest(tuple(-c for c in u.bottom), (ZERO,)), -ONE)
             least = exponential(self.start, lower, False)
-            least = least and replace(least, c=least.c + arb(2).log().log())
+            least = least and least._replace(c=least.c + arb(2).log().log())
         return Known(None, least, int(value >= 1), top, (value.log(),))
 
     def _function(self, name: str, u: Known, register: int) -> Known:
@@ -240,7 +239,7 @@ class Growth:
         """A bound on |f(u)| <= min(most, 2 |u|/sqrt(pi)), as sin, tanh, erf and atan have."""
         if u.most is None or not u.most.falls_from(self.start):
             return Rate(most.log())
-        return replace(u.most, c=u.most.c + (2 / arb.pi().sqrt()).log())
+        return u.most._replace(c=u.most.c + (2 / arb.pi().sqrt()).log())
 
     def _squashed(self, name: str, u: Known) -> Rate | None:
         """A lower bound on |tanh| or |erf|, which rise with |u|."""
@@ -281,29 +280,29 @@ class Growth:
         return Rate(-power[0] - (most * arb.pi().sqrt()).log(), -ONE, -power[1], -power[2])
 
     def _hyperbolic(self, name: str, u: Known) -> Known:
-        """cosh >= 1, |sinh| <= cosh <= exp(|u|); |asinh(u)| <= |u|."""
+        """1 <= cosh, |u| <= |sinh|, both at most exp(|u|); |asinh(u)| <= |u|."""
         if name == "asinh":
             return Known(u.most, None, u.sign)
+        least = Rate(ZERO) if name == "cosh" else u.least
         if u.top is None or u.bottom is None:
-            return Known()
+            return Known(None, least, 1 if name == "cosh" else u.sign)
         size = widest(u.top, tuple(-c for c in u.bottom))
-        least = Rate(ZERO) if name == "cosh" else None
         return Known(exponential(self.start, size, True), least, 1 if name == "cosh" else u.sign)
 
     def _completed(self, v: Known) -> Known:
         """The polynomial bounds from the sizes, or the other way round."""
         if v.most is None and v.top is not None and v.bottom is not None:
             size = widest(tuple(abs(c) for c in v.top), tuple(abs(c) for c in v.bottom))
-            v = replace(v, most=size_of(self.start, size))
+            v = v._replace(most=size_of(self.start, size))
         if v.sign == 0 and v.bottom is not None and all(c >= 0 for c in v.bottom):
-            v = replace(v, sign=1)
+            v = v._replace(sign=1)
         if v.sign > 0 and v.bottom is None:
-            v = replace(v, bottom=(ZERO,))
+            v = v._replace(bottom=(ZERO,))
         if v.sign < 0 and v.top is None:
-            v = replace(v, top=(ZERO,))
+            v = v._replace(top=(ZERO,))
         curve = curve_over(self.start, v.most) if v.most is not None else None
         if curve is not None:
             top = (ZERO,) if v.sign < 0 else curve
             bottom = (ZERO,) if v.sign > 0 else tuple(-c for c in curve)
-            v = replace(v, top=v.top or top, bottom=v.bottom or bottom)
+            v = v._replace(top=v.top or top, bottom=v.bottom or bottom)
         return v

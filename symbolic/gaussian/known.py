@@ -1,12 +1,11 @@
 """What is known of a value v(t) for every t >= start, and of the larger or smaller of two."""
 
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from varlaw.symbolic.gaussian.rates import ONE, Polynomial, Rate, scaled, widest
 
 
-@dataclass(frozen=True)
-class Known:
+class Known(NamedTuple):
     """|v| <= most, |v| >= least, its sign, bottom <= v <= top; None where no bound is known."""
 
     most: Rate | None = None
@@ -17,7 +16,7 @@ class Known:
 
     def __neg__(self) -> "Known":
         top, bottom = scaled(self.bottom, -ONE), scaled(self.top, -ONE)
-        return replace(self, sign=-self.sign, top=top, bottom=bottom)
+        return self._replace(sign=-self.sign, top=top, bottom=bottom)
 
 
 def either(u: Known, v: Known, most: Rate | None) -> Known:

@@ -1,7 +1,7 @@
 """E[f(x)] for Gaussian x: the closed form where one is known, and proved digits."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -158,8 +158,10 @@ def moment(
         found = Moment(f, x, m, v, condition, None, "enclosure", *said)
         if found.symbolic:
             raise NoMoment(f"{error}; digits need values for the parameters") from None
-        found.digits()  # what does not exist is refused at once
-        return found
+        known = found.digits()  # what does not exist is refused at once
+        if not known.value.is_zero():
+            return found
+        return replace(found, exact=Integer(0), method=known.method)
     method = "value at the mean" if v.is_zero else "closed form"
     return Moment(f, x, m, v, condition, exact, method, *said)
 

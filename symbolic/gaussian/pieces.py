@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import cmp_to_key
+from functools import cmp_to_key, lru_cache
 from itertools import pairwise
 from math import ceil, floor, inf
 
@@ -45,6 +45,7 @@ class Piece:
 Intervals = list[tuple[Expr, Expr, Expr]]
 
 
+@lru_cache(maxsize=256)
 def pieces_of(f: Expr, x: Symbol, lower: Expr = -oo, upper: Expr = oo) -> tuple[Piece, ...]:
     """`f` as expressions without kinks on intervals that follow one another, on the line or a part.
 

@@ -32,7 +32,9 @@ from varlaw.symbolic.occurrences import depends
 MOST_POWER = 1 << 16
 MOST_DEGREE = 12
 ROUGH_BITS = 64
+MOST_TERMS = 40
 Coefficients = tuple[Expr, ...]  # of 1, x, x^2, ...
+Exponentials = dict[Expr, Expr]  # rate -> coefficient
 
 
 class Choice(Located):
@@ -78,6 +80,33 @@ class Program:
         """The polynomials with coefficients in balls, for bounds."""
         with ctx.workprec(ROUGH_BITS):
             return {k: tuple(map(ball, p)) for k, p in self.polynomials.items()}
+
+    @cached_property
+    def exponential_sums(self) -> dict[int, Exponentials]:
+        """The registers that are sums of exponentials of affine functions of x."""
+        found: dict[int, Exponentials] = {}
+        for position, number in enumerate(self.numbers, 1):
+            found[position] = {Integer(0): number}
+        for position, step in enumerate(self.steps, self.first):
+            u, v = found.get(step.left), found.get(step.right)
+            result: Exponentials | None = None
+            if step.operation == "exp":
+                p = self.polynomials.get(step.left)
+                if p is not None and len(p) == 2:
+                    result = {p[1]: exp(p[0])}
+            elif step.operation == "raise" and u is not None and step.exponent <= 8:
+                result = u
+                for _ in range(step.exponent - 1):
+                    result = _product(result, u)
+            elif step.operation == "add" and u is not None and v is not None:
+                result = dict(u)
+                for rate, c in v.items():
+                    result[rate] = result.get(rate, Integer(0)) + c
+            elif step.operation == "mul" and u is not None and v is not None:
+                result = _product(u, v)
+            if result is not None and len(result) <= MOST_TERMS:
+                found[position] = result
+        return found
 
     def on_reals(self) -> Callable[[arb], arb]:
         """The function on real balls; not a number where it is not defined all over the ball."""
@@ -147,6 +176,14 @@ class Program:
 
     def _made_by(self, register: int) -> Step | None:
         return self.steps[register - self.first] if register >= self.first else None
+
+
+def _product(u: Exponentials, v: Exponentials) -> Exponentials:
+    result: Exponentials = {}
+    for r, a in u.items():
+        for s, b in v.items():
+            result[r + s] = result.get(r + s, Integer(0)) + a * b
+    return result
 
 
 @lru_cache(maxsize=512)

@@ -17,6 +17,7 @@ from varlaw.symbolic.gaussian.domains import prove_finite
 from varlaw.symbolic.gaussian.endpoints import Endpoint
 from varlaw.symbolic.gaussian.parts import Part, Scale
 from varlaw.symbolic.gaussian.pieces import Piece
+from varlaw.symbolic.gaussian.waves import Line, has_fast_waves, integral_of_waves
 
 LOW = 64  # bits, for bounds
 EVALUATIONS_PER_BIT = 400
@@ -95,6 +96,15 @@ def _mean(part: Part, scale: Scale, goal: int) -> arb:
     with ctx.workprec(LOW):
         first, last = origin, origin + pace * length
         prove_finite(part.program, part.piece, first.min(last), first.max(last))
+    unit = abs(stretch) / (2 * arb.pi()).sqrt()
+    tolerance = (arb(2) ** -goal / unit).mid()
+    f, x = part.program.expression, part.program.variable
+    if has_fast_waves(f, x):
+        try:
+            line = Line(base, stretch, length, origin, pace)
+            return integral_of_waves(f, x, line, tolerance, EVALUATIONS_PER_BIT * ctx.prec) * unit
+        except NoEnclosure:
+            pass
     function = part.program.on_complexes()
     start, pull, place, slope = acb(base), acb(stretch), acb(origin), acb(pace)
 
@@ -102,8 +112,6 @@ def _mean(part: Part, scale: Scale, goal: int) -> arb:
         t = start + pull * u
         return function(place + slope * u, analytic) * (t * t * -0.5).exp()
 
-    unit = abs(stretch) / (2 * arb.pi()).sqrt()
-    tolerance = (arb(2) ** -goal / unit).mid()
     total = acb(0)
     for a, b in pairwise(cuts):
         total += integral(integrand, a, b, tolerance)

@@ -1,6 +1,6 @@
 """Bounds exp(c + k log t + b t + a t^2) and polynomial bounds, for t >= start."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from flint import arb
 
@@ -8,8 +8,7 @@ Polynomial = tuple[arb, ...]  # coefficients of 1, t, t^2, ...
 ZERO, ONE = arb(0), arb(1)
 
 
-@dataclass(frozen=True)
-class Rate:
+class Rate(NamedTuple):
     """exp(c + k log t + b t + a t^2)."""
 
     c: arb
@@ -20,7 +19,7 @@ class Rate:
     def log_at(self, t: arb) -> arb:
         return self.c + self.k * t.log() + (self.b + self.a * t) * t
 
-    def __mul__(self, other: "Rate") -> "Rate":
+    def __mul__(self, other: "Rate") -> "Rate":  # type: ignore[override]
         return Rate(self.c + other.c, self.k + other.k, self.b + other.b, self.a + other.a)
 
     def __pow__(self, n: arb) -> "Rate":

@@ -8,16 +8,17 @@ a polynomial in x. What no rule covers is left to be verified on balls.
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import lcm
+from typing import Any, NamedTuple
 
 from flint import acb, acb_poly, arb, ctx, fmpz, fmpz_poly
-from sympy import Expr, Integer, exp
+from sympy import Integer
 
 from varlaw.symbolic.gaussian.balls import ball
 from varlaw.symbolic.gaussian.operations import CUT, POLES, Step
-from varlaw.symbolic.gaussian.programs import Coefficients, Program
+from varlaw.symbolic.gaussian.programs import MOST_TERMS, Coefficients, Exponentials, Program
 
-MOST_TERMS = 40
-Exponentials = dict[Expr, Expr]  # rate -> coefficient
+LOST_BITS = 40  # in the roots of polynomials
+BITS_PER_POLE = 150  # of tanh of a cubic: so many bits of precision for each pole
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ class Strip:
 def strip(program: Program) -> Strip:
     """The widest strip that the rules prove."""
     width, unknown = arb.pos_inf(), []
-    sums = _exponential_sums(program)
+    sums = program.exponential_sums
     for position, step in enumerate(program.steps, program.first):
         if step.operation in CUT | POLES:
             found = _rule(program, step, sums)
@@ -40,6 +41,83 @@ def strip(program: Program) -> Strip:
             else:
                 width = width.min(found)
     return Strip(width, tuple(unknown))
+
+
+class Pole(NamedTuple):
+    """Where a step has a pole of that order; in a row of poles, the first and their distance."""
+
+    point: acb
+    order: int
+    period: arb | None = None
+
+
+class Poles(NamedTuple):
+    """Poles above the real axis or below it, one of each row; all of those with |Im x| < height."""
+
+    points: list[Pole]
+    height: arb
+
+
+def poles(program: Program, step: Step) -> Poles:
+    """The poles of a division or of tanh that rules tell."""
+    polynomial = program.polynomials.get(step.left)
+    nothing = Poles([], arb(0))
+    if step.operation == "tanh" and polynomial is not None and len(polynomial) > 1:
+        if len(polynomial) == 4 and ctx.prec > BITS_PER_POLE:
+            return _poles_of_cubic(polynomial, ctx.prec // BITS_PER_POLE)
+        if len(polynomial) > 2:
+            return Poles([Pole(z, 1) for z in _where_odd(polynomial, 0)], arb(0))
+        b, a = map(ball, polynomial)
+        point = (acb(0, arb.pi() / 2) - b) / a
+        return Poles([Pole(point, 1, arb.pi() / abs(a))], arb.pos_inf())
+    if step.operation != "inverse":
+        return nothing
+    if polynomial is not None:
+        roots = _roots(polynomial)
+        return nothing if roots is None else Poles([Pole(*root) for root in roots], arb.pos_inf())
+    sums = program.exponential_sums.get(step.left)
+    known = None if sums is None else _commensurable(sums)
+    roots = None if known is None else _roots(known[1])
+    if known is None or roots is None or any(root.contains(0) for root, _ in roots):
+        return nothing
+    rate = known[0]
+    points = [Pole(z.log() / rate, n, 2 * arb.pi() / abs(rate)) for z, n in roots]
+    return Poles(points, arb.pos_inf())
+
+
+def _where_odd(polynomial: Coefficients, k: int) -> list[acb]:
+    """Where a polynomial is i pi (k + 1/2)."""
+    coefficients = [acb(ball(c)) for c in polynomial]
+    coefficients[0] -= acb(0, arb.pi() * (k + arb(0.5)))
+    return acb_poly(coefficients).roots(tol=_fine())
+
+
+def _fine() -> arb:
+    """Roots are found to this accuracy; at first they are only told apart."""
+    return arb(2) ** (LOST_BITS - ctx.prec)
+
+
+def _poles_of_cubic(polynomial: Coefficients, count: int) -> Poles:
+    """The poles of tanh(p), for p as in `_tanh_of_cubic`, where |p| < pi (count + 1/2).
+
+    With w = x + i y they have x = 0 or x^2 = 3 y^2 - b/c, so that |p| = |y (b - c y^2)| or
+    |y (8 c y^2 - 2 b)|: both are at most y (2 b + 8 c y^2) in size.
+    """
+    known = _centred(polynomial)
+    if known is None:
+        return Poles([], arb(0))
+    b, c = known
+    points = []
+    for k in range(count):  # p is real: the conjugates are where it is -i pi (k + 1/2)
+        points += [z if z.imag > 0 else z.conjugate() for z in _where_odd(polynomial, k)]
+    low, high, most = arb(0), arb(1000), arb.pi() * (count + arb(0.5))
+    for _ in range(30):
+        middle = ((low + high) / 2).mid()
+        if middle * (2 * b + 8 * c * middle * middle) < most:
+            low = middle
+        else:
+            high = middle
+    return Poles([Pole(z, 1) for z in points], low)
 
 
 def _rule(program: Program, step: Step, sums: dict[int, Exponentials]) -> arb | None:
@@ -70,6 +148,18 @@ def _tanh_of_cubic(polynomial: Coefficients) -> arb | None:
     A pole is where Re p = 0 and Im p is an odd multiple of pi/2. For |Im w| < sqrt(b/(3 c)) the
     real part is zero at Re w = 0 only, and there |Im p| = |y (b - c y^2)| grows with |y|.
     """
+    known = _centred(polynomial)
+    if known is None:
+        return None
+    b_size, c_size = known
+    width = (b_size / (3 * c_size)).sqrt()
+    if not 2 * b_size * width / 3 < arb.pi() / 2:
+        width = width.min(arb.pi() / (2 * b_size))
+    return width * arb("0.9")  # at the edge the function is large
+
+
+def _centred(polynomial: Coefficients) -> tuple[arb, arb] | None:
+    """|b| and |c| for p(z) = b w + c w^3 with w = z - z0 and b, c of one sign."""
     d, b, a, c = polynomial
     slope = b
     if a != 0 or d != 0:
@@ -77,48 +167,8 @@ def _tanh_of_cubic(polynomial: Coefficients) -> arb | None:
         slope = b + a * centre  # p'(z0)
         if (d + (b + (a + c * centre) * centre) * centre).expand() != 0:
             return None
-    b_size, c_size = (abs(ball(value)) for value in (slope, c))
-    if not ball(slope) * ball(c) > 0:
-        return None
-    width = (b_size / (3 * c_size)).sqrt()
-    if not 2 * b_size * width / 3 < arb.pi() / 2:
-        width = width.min(arb.pi() / (2 * b_size))
-    return width * arb("0.8")  # at the edge the function is large
-
-
-def _exponential_sums(program: Program) -> dict[int, Exponentials]:
-    """The registers that are sums of exponentials of affine functions of x."""
-    found: dict[int, Exponentials] = {}
-    for position, number in enumerate(program.numbers, 1):
-        found[position] = {Integer(0): number}
-    for position, step in enumerate(program.steps, program.first):
-        u, v = found.get(step.left), found.get(step.right)
-        result: Exponentials | None = None
-        if step.operation == "exp":
-            p = program.polynomials.get(step.left)
-            if p is not None and len(p) == 2:
-                result = {p[1]: exp(p[0])}
-        elif step.operation == "raise" and u is not None and step.exponent <= 8:
-            result = u
-            for _ in range(step.exponent - 1):
-                result = _product(result, u)
-        elif step.operation == "add" and u is not None and v is not None:
-            result = dict(u)
-            for rate, c in v.items():
-                result[rate] = result.get(rate, Integer(0)) + c
-        elif step.operation == "mul" and u is not None and v is not None:
-            result = _product(u, v)
-        if result is not None and len(result) <= MOST_TERMS:
-            found[position] = result
-    return found
-
-
-def _product(u: Exponentials, v: Exponentials) -> Exponentials:
-    result: Exponentials = {}
-    for r, a in u.items():
-        for s, b in v.items():
-            result[r + s] = result.get(r + s, Integer(0)) + a * b
-    return result
+    b_ball, c_ball = ball(slope), ball(c)
+    return (abs(b_ball), abs(c_ball)) if b_ball * c_ball > 0 else None
 
 
 def _commensurable(terms: Exponentials) -> tuple[arb, Coefficients] | None:
@@ -141,26 +191,28 @@ def _commensurable(terms: Exponentials) -> tuple[arb, Coefficients] | None:
     return ball(unit) / bottom, tuple(coefficients)
 
 
-def _roots(coefficients: Coefficients) -> list[acb] | None:
-    """Balls that hold all roots; None where they cannot be told apart."""
+def _roots(coefficients: Coefficients) -> list[tuple[acb, int]] | None:
+    """Balls that hold all roots, with their orders; None where they cannot be told apart."""
     if len(coefficients) == 2:
         p, q = (ball(c) for c in coefficients)
-        return None if q.contains(0) else [acb(-p / q)]
+        return None if q.contains(0) else [(acb(-p / q), 1)]
     if all(c.is_Rational for c in coefficients):
         bottom = lcm(*(int(c.q) for c in coefficients))
         exact = fmpz_poly([fmpz(int(c * bottom)) for c in coefficients])
-        return [pair[0] for pair in exact.complex_roots()]  # type: ignore[index]
+        pairs: Any = exact.complex_roots()
+        return [(root, int(n)) for root, n in pairs]
     try:
-        return acb_poly([ball(c) for c in coefficients]).roots(maxprec=4 * ctx.prec)
+        found = acb_poly([ball(c) for c in coefficients]).roots(tol=_fine(), maxprec=4 * ctx.prec)
+        return [(root, 1) for root in found]
     except (ValueError, ZeroDivisionError):
         return None
 
 
-def _width_of_roots(roots: list[acb] | None, width: Callable[[acb], arb]) -> arb | None:
+def _width_of_roots(roots: list[tuple[acb, int]] | None, width: Callable[[acb], arb]) -> arb | None:
     """The least width of all roots, from below; None where that is not positive."""
     if roots is None:
         return None
     least = arb.pos_inf()
-    for root in roots:
+    for root, _ in roots:
         least = least.min(arb(width(root).lower()))
     return least if least > 0 else None

@@ -4,6 +4,7 @@ This holds where E|f| is finite: an odd function such as 1/x has no mean at all.
 is looked for only of functions that are known to grow no faster than an exponential of |x|.
 """
 
+from flint import arb, ctx
 from sympy import (
     Abs,
     Add,
@@ -27,11 +28,15 @@ from sympy import (
 )
 
 from varlaw.symbolic.activation import Activation
+from varlaw.symbolic.gaussian.pieces import pieces_of
+from varlaw.symbolic.gaussian.programs import program
 from varlaw.symbolic.gaussian.quotients import NoQuotient, Quotients, parity
+from varlaw.symbolic.gaussian.strips import poles
 from varlaw.symbolic.occurrences import depends
 from varlaw.symbolic.slopes import is_affine
 
 MOST_NODES = 300
+NEAR, NEAR_BITS, GROWN = (1e-3, 1e-9), 200, 1e4  # distances from a pole, and what tells it
 OPEN = (atan, log)  # no closed form is known with them; of tanh there are exponentials left
 BOUNDED = (atan, cos, erf, erfc, sin, tanh)
 
@@ -44,7 +49,7 @@ def even_part(f: Expr, x: Symbol) -> Expr | None:
     1/2
     >>> even_part(1 / x, x)
     """
-    if _nodes(f) > MOST_NODES or not tame(f, x):
+    if keeps_a_pole(f, x) or _nodes(f) > MOST_NODES or not tame(f, x):
         return None
     if parity(f, x) == -1:
         return Integer(0)
@@ -58,6 +63,28 @@ def even_part(f: Expr, x: Symbol) -> Expr | None:
     if len(half.below) > 1 and any(depends(g, x) for g in quotients.left(half.below)):
         return None
     return quotients.expression(half) / 2
+
+
+def keeps_a_pole(f: Expr, x: Symbol) -> bool:
+    """Whether f(z) + f(-z) is seen to have a pole, as no closed form that is known has one.
+
+    The balls of it near a pole of f grow without end; if not, more work will tell.
+    """
+    try:
+        (piece,) = pieces_of(f, x)
+        code = program(piece.expression, x)
+        with ctx.workprec(NEAR_BITS):
+            found = next((p for step in code.steps if (p := poles(code, step).points)), None)
+            if found is None:
+                return False
+            pole, run = min(found, key=lambda p: float(abs(p.point.imag).mid())), code.for_bounds()
+            sizes = []
+            for distance in NEAR:
+                z = pole.point.mid() + distance
+                sizes.append((run(z) + run(-z)).abs_lower())
+            return bool(sizes[1] > GROWN * sizes[0].max(arb(1)))
+    except (ValueError, ZeroDivisionError):
+        return False
 
 
 def _nodes(e: Expr) -> int:

@@ -14,6 +14,7 @@ Trefethen and Weideman (2014), The exponentially convergent trapezoidal rule, SI
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import pairwise
 from math import ceil, exp, log, pi, sqrt
 
 from flint import acb, arb, ctx
@@ -22,14 +23,16 @@ from varlaw.symbolic.gaussian.balls import NoEnclosure, ball
 from varlaw.symbolic.gaussian.grids import Grid, grid_values
 from varlaw.symbolic.gaussian.parts import Part, Scale
 from varlaw.symbolic.gaussian.programs import Program
+from varlaw.symbolic.gaussian.residues import NoResidue, correction, height_between, rows
 from varlaw.symbolic.gaussian.strips import strip
 
 LOW = 64  # bits, for bounds
 MOST_POINTS = 200_000
 MOST_BOXES = 4_000
 MANY_BITS = 600  # from where on a strip is looked for even if it must be verified on balls
-WIDEST = 2  # of the boxes to begin with
+CUTS = (-11.0, -6.5, -3.5, -1.5, 0.0, 1.5, 3.5, 6.5, 11.0)  # of the top edge, to begin with
 DEEPEST = 14
+SIDE_DEEPEST = 8
 HALVINGS = 10  # of the height
 SLACK = 10  # bits that the error may be larger than aimed at
 LOOSE = 100  # a bound may be so much above a value: its logarithm counts, next to dozens
@@ -155,9 +158,8 @@ def mass(at: Line, margin: float = 1.0) -> arb:
     """A bound on the integral of |f| times the decay along the top, by intervals cut as needed."""
     fine = arb(exp(min(max(at.sampled(), -700), 700)))  # only steers the cutting
     left, right = at.left - margin, at.right + margin
-    count = max(1, ceil((right - left) / WIDEST))
-    width = (right - left) / count
-    stack = [(left + width * k, left + width * (k + 1), 0) for k in range(count)]
+    inner = [c for c in CUTS if left < c < right]
+    stack = [(low, high, 0) for low, high in pairwise([left, *inner, right])]
     total = arb(0)
     for _ in range(MOST_BOXES):
         if not stack:
@@ -180,19 +182,21 @@ def mass(at: Line, margin: float = 1.0) -> arb:
 def _side(at: Line, x: arb, step: arb) -> arb:
     """A bound on Int_0^height |f(x + i y) w(x + i y)| / (1 + e^(2 pi y/h)) dy."""
     count = max(2, ceil(at.height))
-    for _ in range(8):
-        piece, total = arb(at.height) / count, arb(0)
+    ends = [*(at.height * k / count for k in range(count)), at.height]
+    stack, total = [(low, high, 0) for low, high in pairwise(ends)], arb(0)
+    while stack:
+        low, high, depth = stack.pop()
+        size = at.size(x, arb(low).union(high))
+        if not size.is_finite():
+            if depth == SIDE_DEEPEST:
+                raise NotBounded("the function is not bounded at the sides of its strip")
+            middle = (low + high) / 2
+            stack += [(low, middle, depth + 1), (middle, high, depth + 1)]
+            continue
         # the exponent is convex in y: it is largest at an end of each interval
-        exponents = [
-            (at.weight.rise * piece * k - 2 * arb.pi() / step) * piece * k for k in range(count + 1)
-        ]
-        for k in range(count):
-            size = at.size(x, piece * (k + arb(0.5, 0.5)))
-            total += size * exponents[k].max(exponents[k + 1]).exp()
-        if total.is_finite():
-            return total * piece * at.fade(x)
-        count *= 2
-    raise NotBounded("the function is not bounded at the sides of its strip")
+        exponents = [(at.weight.rise * y - 2 * arb.pi() / step) * y for y in (low, high)]
+        total += size * exponents[0].max(exponents[1]).exp() * (arb(high) - low)
+    return total * at.fade(x)
 
 
 def _verify(at: Line, function: Callable[[acb, bool], acb]) -> None:
@@ -229,11 +233,32 @@ def mean_on_line(
         right = max(-left, right)
         left = -right
     at = line(part.program, scale, left, right, Weight(half, half), bits, size)
-    with ctx.workprec(LOW):
-        points = _lower_grid(at, bits, 1 / (2 * arb.pi()).sqrt())
+    points, inside = _grid_and_residues(part.program, scale, at, bits, size, even)
     needed = partial(part.needed, bits + guard)
     values = grid_values(part.program, scale, points, half, needed, even)
-    result = sum(values, arb(0)) * points.step / (2 * arb.pi()).sqrt()
+    result = (sum(values, arb(0)) * points.step + inside) / (2 * arb.pi()).sqrt()
     if not result.is_finite():
         raise NoEnclosure(f"{part.program.expression} is not finite on the whole line")
     return result + points.error * arb(0, 1)
+
+
+def _grid_and_residues(
+    program: Program, scale: Scale, at: Line, bits: int, size: int, even: bool
+) -> tuple[Grid, arb]:
+    """The grid, and what the poles add that are left between it and the height of the rule."""
+    factor = 1 / (2 * arb.pi()).sqrt()
+    try:
+        found, ceiling = rows(program, scale)
+        span = at.right - at.left if not even else at.right
+        height = height_between(found, ceiling, span, (bits + size) * log(2), at.height)
+        if height > at.height:
+            inside = [pole for row in found for pole in row.below(height)]
+            points = grid(replace(at, height=height), bits, factor)
+            ends = (points.first - arb(0.5)) * points.step, (points.last + arb(0.5)) * points.step
+            added = correction(program, scale, points.step, ends, inside)
+            if added.rad() < arb(2) ** (SLACK - bits):
+                return points, added
+    except (NoResidue, NotSuited):
+        pass
+    with ctx.workprec(LOW):
+        return _lower_grid(at, bits, factor), arb(0)

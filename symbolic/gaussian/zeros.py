@@ -170,16 +170,18 @@ def _named(zero: Zero) -> Zero:
     return Zero.of(f, x, *box) if low <= box[0] and box[1] <= high else zero
 
 
-def _near_zero(f: Expr, x: Symbol, point: Expr) -> bool:
+def near_zero(f: Expr, x: Symbol, point: Expr) -> bool:
+    """Whether f cannot be told from 0 at a point; so it is where f has no value there."""
     with ctx.workprec(PRECISIONS[-1]):
-        return bool(program(f, x).on_reals()(ball(point)).contains(0))
+        value = program(f, x).on_reals()(ball(point))
+        return bool(value.contains(0)) or not value.is_finite()
 
 
 @lru_cache(maxsize=64)
 def _derivative_at(f: Expr, x: Symbol, point: Expr) -> tuple[Expr, int]:
     """(the first derivative that is not known to vanish at the point, its order)."""
     order = 0
-    while order < MOST_ORDER and _near_zero(f, x, point) and f.subs(x, point).expand().is_zero:
+    while order < MOST_ORDER and near_zero(f, x, point) and f.subs(x, point).expand().is_zero:
         f, order = f.diff(x), order + 1
     return f, order
 

@@ -25,12 +25,11 @@ from varlaw.symbolic.printers.order import (
     HEADS,
     LARGE,
     Quotient,
-    factor_key,
     holds,
-    joined_roots,
     ordered_terms,
     over_number,
     quotient,
+    under_one_root,
 )
 from varlaw.symbolic.sequences import Branch, Named, Term
 from varlaw.symbolic.terms import Covariance, Expectation, Variance
@@ -112,10 +111,14 @@ class LatexMath(LatexPrinter):
         large = HEADS if not below else LARGE
         inside = [f for f in above if not holds(f, large)]
         outside = [f for f in above if holds(f, large)]
-        top, root = joined_roots(inside)
-        bottom, under = joined_roots(below)
-        if number == divisor == 1 and root and under and not top and not bottom:
-            line = rf"\sqrt{{\frac{{{self.line(1, root)}}}{{{self.line(1, under)}}}}}"
+        roots = under_one_root(inside, below) if number == divisor == 1 else None
+        if roots:
+            top, bottom, exponent = roots
+            line = rf"\frac{{{self.doprint(top)}}}{{{self.doprint(bottom)}}}"
+            if exponent == Rational(1, 2):
+                line = rf"\sqrt{{{line}}}"
+            else:
+                line = raised(rf"\left({line}\right)", self.exponent(exponent))
         else:
             line = rf"\frac{{{self.line(number, inside)}}}{{{self.line(divisor, below)}}}"
         return [line, *(self.row(1, outside, alone=False) if outside else [])]
@@ -128,12 +131,7 @@ class LatexMath(LatexPrinter):
 
     def row(self, number: int, factors: Any, alone: bool = True) -> list[str]:
         """Factors side by side; what has to be is in brackets."""
-        rest, roots = joined_roots(factors)
-        if len(roots) > 1:
-            rest.append(Pow(Mul(*roots, evaluate=False), Rational(1, 2), evaluate=False))
-            rest.sort(key=factor_key)
-        else:
-            rest = list(factors)
+        rest = list(factors)
         texts = [str(number)] if number != 1 or not rest else []
         for place, factor in enumerate(rest):
             last = place == len(rest) - 1

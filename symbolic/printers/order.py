@@ -4,9 +4,10 @@ Numbers, integers and scalars come first, then entries of arrays (those with few
 the others), then expectations, then sums, which need no brackets where they stand last.
 """
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from math import prod
 from typing import Any
 
 from sympy import (
@@ -22,6 +23,7 @@ from sympy import (
     Pow,
     Rational,
     Symbol,
+    igcd,
 )
 
 from varlaw.symbolic.arrays import Entry, Moment
@@ -56,7 +58,9 @@ def quotient(expression: Expr) -> Quotient:
     """Take a product apart, in the textbook's order.
 
     Powers with a negative number as exponent go below the line; powers with a symbolic exponent,
-    such as 2^(-l/2), stay above it.
+    such as 2^(-l/2), stay above it. Roots of one order are one root, sqrt(m n). The root of an
+    integer is cancelled, 1/(sqrt(3) N^(1/4)) and not sqrt(3)/(3 N^(1/4)), except in a number
+    without another root, which is written as usual: sqrt(3)/(6 pi).
     """
     number, above, below = Rational(1), [], []
     for factor in Mul.make_args(expression):
@@ -67,8 +71,60 @@ def quotient(expression: Expr) -> Quotient:
             below.append(Pow(base, -exponent, evaluate=False) if exponent != -1 else base)
         else:
             above.append(factor)
+    parts = above + below
+    if any(not f.is_number or (_is_root(f) and not f.base.is_Integer) for f in parts):
+        number, above, below = _cancelled(number, above, below)
+        above, below = _joined(above), _joined(below)
     ordered = (tuple(sorted(part, key=factor_key)) for part in (above, below))
     return Quotient(bool(number < 0), abs(int(number.p)), int(number.q), *ordered)
+
+
+def _is_root(factor: Expr) -> bool:
+    """Whether it is a root of something positive, or a power of one: v^(1/4), v^(3/2)."""
+    fraction = isinstance(factor, Pow) and factor.exp.is_Rational and not factor.exp.is_Integer
+    return bool(fraction and factor.base.is_positive)
+
+
+def _cancelled(
+    number: Rational, above: list[Expr], below: list[Expr]
+) -> tuple[Rational, list[Expr], list[Expr]]:
+    """2^(1/4)/2 as 1/2^(3/4): what roots of integers above the line have in common with it."""
+    kept, under = [], list(below)
+    for factor in above:
+        base, exponent = factor.args if isinstance(factor, Pow) else (factor, Integer(1))
+        common = igcd(base, number.q) if base.is_Integer and exponent.is_Rational else 1
+        if common > 1 and _is_root(factor) and exponent < 1:
+            number *= common
+            under.append(Pow(common, 1 - exponent))
+            factor = Pow(base / common, exponent)
+        if factor != 1:
+            kept.append(factor)
+    return number, kept, under
+
+
+def _joined(factors: list[Expr]) -> list[Expr]:
+    """Roots of one order under one root, where not all are roots of integers."""
+    groups: dict[int, list[Pow]] = {}
+    for factor in factors:
+        if _is_root(factor) and factor.exp < 1:
+            groups.setdefault(int(factor.exp.q), []).append(factor)
+    for order, roots in groups.items():
+        if len(roots) > 1 and not all(root.base.is_Integer for root in roots):
+            inner = [root.base**root.exp.p for root in roots]
+            whole = prod(part for part in inner if part.is_Integer)
+            parts = [part for part in inner if not part.is_Integer]
+            one = Mul(*([whole] if whole != 1 else []), *parts, evaluate=False)
+            factors = [factor for factor in factors if factor not in roots]
+            factors.append(Pow(one, Rational(1, order), evaluate=False))
+    return factors
+
+
+def under_one_root(above: Sequence[Expr], below: Sequence[Expr]) -> tuple[Expr, Expr, Expr] | None:
+    """Two roots of one order above each other, as their bases and the exponent."""
+    if len(above) != 1 or len(below) != 1 or not all(map(_is_root, (*above, *below))):
+        return None
+    (top,), (bottom,) = above, below
+    return (top.base, bottom.base, top.exp) if top.exp == bottom.exp < 1 else None
 
 
 def ordered_terms(total: Add) -> list[Expr]:
@@ -153,13 +209,3 @@ def holds(expression: Basic, kinds: tuple[type, ...]) -> bool:
     if isinstance(expression, (*kinds, Named)):
         return isinstance(expression, kinds)
     return any(holds(part, kinds) for part in expression.args)
-
-
-def joined_roots(factors: Iterable[Expr]) -> tuple[list[Expr], list[Expr]]:
-    """The other factors, and the positive ones under square roots, which one root can cover."""
-    rest: list[Expr] = []
-    roots: list[Expr] = []
-    for factor in factors:
-        plain = isinstance(factor, Pow) and factor.exp == Rational(1, 2) and factor.base.is_positive
-        (roots if plain else rest).append(factor.base if plain else factor)
-    return rest, roots

@@ -3,11 +3,17 @@
 from math import prod
 from typing import Any
 
-from sympy import Add, Basic, Expr, Integer, Mul, Pow, Rational
+from sympy import Add, Basic, Expr, Function, Integer, Mul, Pow, Rational
 from sympy.printing.str import StrPrinter
 
 from varlaw.symbolic.derivation import relation_text, sign_of
-from varlaw.symbolic.printers.order import ordered_terms, over_number, quotient
+from varlaw.symbolic.printers.order import (
+    ordered_terms,
+    over_number,
+    quotient,
+    under_one_root,
+)
+from varlaw.symbolic.terms import Slope
 
 SYMBOLS = {"Sum[": "Σ[", "Prod[": "Π[", "delta[": "δ["}
 
@@ -34,8 +40,15 @@ class PlainMath(StrPrinter):
         parts = [over_number(f) if isinstance(f, Add) else (f, 1) for f in product.above]
         divisor = product.divisor * prod(number for _, number in parts)
         above = self.row(product.number, tuple(f for f, _ in parts))
-        below = self.row(divisor, product.below)
         sign = "-" if product.negative else ""
+        roots = under_one_root(product.above, product.below)
+        if roots and product.number == divisor == 1:
+            top, bottom, exponent = roots
+            above = self.bracketed(top) if isinstance(top, Add) else self.doprint(top)
+            inner = f"{above}/{self.factor(bottom)}"
+            half = exponent == Rational(1, 2)
+            return sign + (f"sqrt({inner})" if half else f"({inner})^({exponent})")
+        below = self.row(divisor, product.below)
         if below == "1":
             return sign + above
         simple = len(product.below) + (divisor != 1) == 1
@@ -43,10 +56,10 @@ class PlainMath(StrPrinter):
 
     def row(self, number: int, factors: tuple[Expr, ...]) -> str:
         texts = [str(number)] if number != 1 or not factors else []
-        texts += [
-            self.bracketed(f) if isinstance(f, (Add, Mul)) else self.doprint(f) for f in factors
-        ]
-        return " ".join(texts)
+        return " ".join([*texts, *map(self.factor, factors)])
+
+    def factor(self, expr: Expr) -> str:
+        return self.bracketed(expr) if isinstance(expr, (Add, Mul)) else str(self.doprint(expr))
 
     def _print_Pow(self, expr: Pow, rational: bool = False) -> str:
         base, exponent = expr.args
@@ -56,8 +69,8 @@ class PlainMath(StrPrinter):
             return f"sqrt({self.doprint(base)})"
         shown = self.doprint(exponent)
         plain = exponent.is_Symbol or (exponent.is_Integer and exponent >= 0)
-        wide = isinstance(base, (Add, Mul, Pow)) or (
-            base.is_number and not isinstance(base, Integer)
+        wide = isinstance(base, (Add, Mul, Pow, Slope)) or (
+            base.is_number and not isinstance(base, (Integer, Function))
         )
         shown = shown if plain else f"({shown})"
         return f"{self.bracketed(base) if wide else self.doprint(base)}^{shown}"

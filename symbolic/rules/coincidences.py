@@ -9,7 +9,7 @@ from sympy import Add, Basic, Dummy, Expr, Symbol, Tuple
 
 from varlaw.symbolic.arrays import Entry, RandomArray, arrays_in, linked
 from varlaw.symbolic.assumptions import Assumption, Kind
-from varlaw.symbolic.derivation import RuleError, Used, rule
+from varlaw.symbolic.derivation import Outcome, RuleError, Used, rule
 from varlaw.symbolic.ranges import Range, fresh, index_key
 from varlaw.symbolic.rules.expectation import tidy
 from varlaw.symbolic.rules.indices import below
@@ -19,26 +19,28 @@ from varlaw.symbolic.terms import Expectation, IndexSum, factors, terms
 MAX_CASES = 200_000
 
 
-@rule(
-    "coincidence",
-    "split by which indices coincide; a lone independent zero-mean factor kills its term",
-)
-def coincidence(state: Expr, used: Used) -> Expr:
+@rule("coincidence", "split by which indices coincide")
+def coincidence(state: Expr, used: Used) -> Outcome:
     """Sums over free index copies as sums over distinct indices, one for each set partition.
 
     Partitions that a permutation of the copies carries into one another are written once, with
     their number. Terms with a lone factor E[w] = 0 of an independent entry are left out.
     """
-    known = arrays_in(state)
+    known, killed = arrays_in(state), set[Assumption]()
 
     def change(part: Expr, scope: Scope) -> Expr:
         if not isinstance(part, IndexSum) or not any(map(_undecided, terms(part.summand))):
             return part
         if any(len(r.indices) > 1 or r.excluded for r in part.ranges):
             return part
-        return Add(*(_split(term, part.ranges, known, used, scope) for term in terms(part.summand)))
+        return Add(
+            *(_split(term, part.ranges, known, killed, scope) for term in terms(part.summand))
+        )
 
-    return rewrite(state, change)
+    after = rewrite(state, change)
+    used.update(killed)
+    why = "; a lone independent zero-mean factor kills its term" if killed else ""
+    return Outcome(after, reason=f"split by which indices coincide{why}")
 
 
 def _undecided(term: Expr) -> bool:

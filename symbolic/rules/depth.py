@@ -72,7 +72,7 @@ def small_variance(state: Expr, used: Used, variance: Symbol) -> Outcome:
             raise RuleError(f"not covered: {part} is no mean over a normal of variance {variance}")
         found[part] = series(known.inside(part), known.symbol, variance)
         used.update(known.assumptions)
-    value = limit(state.xreplace(found), variance, 0)
+    value = limit(state.xreplace(found).cancel(), variance, 0)
     if not value.is_finite:
         raise WrongLimit(f"{state} has no limit as {variance} goes to 0")
     return Outcome(

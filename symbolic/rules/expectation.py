@@ -7,7 +7,7 @@ from sympy import Add, Dummy, Expr, Integer, Mul, Pow
 
 from varlaw.symbolic.arrays import Entry, RandomArray, arrays_in, linked
 from varlaw.symbolic.assumptions import Assumption, Kind
-from varlaw.symbolic.derivation import RuleError, Used, rule
+from varlaw.symbolic.derivation import Outcome, RuleError, Used, rule
 from varlaw.symbolic.ranges import Range, fresh, stem
 from varlaw.symbolic.rules.scope import Scope, rewrite
 from varlaw.symbolic.sequences import Named
@@ -168,8 +168,9 @@ def _linear(term: Expr) -> Expr:
 
 
 @rule("constants", "constants out of the expectation")
-def constants(state: Expr, used: Used) -> Expr:
+def constants(state: Expr, used: Used) -> Outcome:
     """E[c X] = c E[X], and likewise for sums over indices; sums of sums are written apart."""
+    head = "expectation" if state.has(Expectation) else "sum"
 
     def change(part: Expr, scope: Scope) -> Expr:
         if isinstance(part, Expectation):
@@ -185,7 +186,7 @@ def constants(state: Expr, used: Used) -> Expr:
             return Add(*pieces)
         return part
 
-    return rewrite(state, change)
+    return Outcome(rewrite(state, change), reason=f"constants out of the {head}")
 
 
 @rule("independence", "independence")

@@ -186,12 +186,13 @@ def normal_pair(state: Expr, used: Used) -> Outcome:
     return _by_lemmas(state, used, _of_term(change))
 
 
-@rule("below", "the difference is positive wherever the variable is", checker="below")
+@rule("below", "the difference is positive, but for single points at most", checker="below")
 def below(state: Expr, used: Used, bound: Expr) -> Outcome:
-    """E[f(z)] < E[g(z)] for a bound g(z) that lies above f(z) everywhere."""
-    heads = state.atoms(Expectation)
-    if heads != {state}:
+    """E[f(z)] < E[g(z)] for a normal z and a bound g(z) above f(z) at all but single points."""
+    variable = variable_of(state) if isinstance(state, Expectation) else None
+    if variable is None:
         raise RuleError(f"not covered: {state} is not one expectation")
+    used.update(variable.assumptions)
     return Outcome(Expectation(bound), "<", certificate={"bound": bound})
 
 

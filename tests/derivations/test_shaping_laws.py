@@ -1,8 +1,10 @@
 """Laws of shaped activations against quadrature in the plane, and the numbers of their pitfalls."""
 
 import mpmath
+import numpy as np
 import pytest
 from mpmath import acos, mpf, pi, sqrt
+from scipy.optimize import fsolve
 from sympy import Integer, Rational, Symbol
 
 from varlaw.derivations.catalogue import find
@@ -61,3 +63,40 @@ def test_numbers_of_the_pitfalls():
     each = zeta.subs({target: Rational(3, 2), layers: Integer(50)})
     assert float(each) == pytest.approx(1.0081423, abs=5e-8)
     assert pytest.approx(6.4e8, rel=5e-3) == 1.5**50
+
+
+def shift(way, depth, target, start):
+    """The input shift of tanh, by the conditions of the sources and Gauss-Hermite quadrature."""
+    z, weight = np.polynomial.hermite_e.hermegauss(60)
+    weight /= weight.sum()
+
+    def dks(values):
+        a, b = values
+        h = np.tanh(a * z + b)
+        h, slope = h - weight @ h, a * (1 - h**2)
+        size = weight @ h**2
+        return (weight @ (z * slope * h)) / size - 1, (weight @ slope**2) / size - target
+
+    def tat(values):
+        a, b, d = values
+        h = np.tanh(a * z + b)
+        slope, bend = a * (1 - h**2), -2 * a**2 * h * (1 - h**2)
+        size, h = weight @ slope**2, h + d
+        q, along = weight @ h**2 / size - 1, weight @ (z * slope * h) / size - 1
+        return q / a**2, along / a**2, (weight @ bend**2) / size / target - 1
+
+    return fsolve(dks if way == "dks" else tat, start, xtol=1e-10)[1]
+
+
+def test_the_limit_of_the_shift():
+    t = find("dks-shift-limit").derivation.end
+    assert float(mpmath.atanh(t)) == pytest.approx(0.5493, abs=5e-5)
+    for depth, told, scale in ((50, 0.5708, 0.13), (1000, 0.5504, 0.028)):
+        zeta = 1.5 ** (1 / depth)
+        assert shift("dks", depth, zeta, (scale, 0.55)) == pytest.approx(told, abs=5e-5)
+    for sign, told, near in ((1, 0.51775, (0.52, -0.48)), (-1, 1.08245, (1.08, -0.79))):
+        limit = float(mpmath.atanh(1 / sqrt(3 + sign * sqrt(2))))
+        assert limit == pytest.approx(told, abs=5e-6)
+        found = shift("tat", 10**4, 0.3 / 10**4, (0.005, *near))
+        assert found == pytest.approx(limit, abs=5e-4)
+        assert abs(found - 0.5493) > 0.02

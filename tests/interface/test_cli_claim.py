@@ -17,7 +17,7 @@ import pytest
 from conftest import Run
 
 from varlaw.checks.claims import evidence
-from varlaw.checks.claims.language import read_statements
+from varlaw.checks.claims.declarations.language import read_statements
 
 LINEAR = (
     "x[i] ~ iid(second_moment = q) for i = 1..m; w[i,j] ~ iid(mean = 0, var = s2); "

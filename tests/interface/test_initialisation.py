@@ -73,8 +73,8 @@ def test_multipliers_and_windows(tmp_path):
 def test_heads_and_positions(tmp_path):
     """Matrices of attention have the shapes of its heads, and positions the width of the stream."""
     text = (
-        "embedding(d, var=1/50^2) >> shift(1/100^2) >> prenorm(attention(d, T, heads=6, kv_heads=2,"
-        " head_width=8, value=1/d, out=1/48, query=1/d, key=1/d, out_bias=1/9))"
+        "embedding(d, var=1/50^2) >> places(1/100^2) >> prenorm(attention(d, T, heads=6,"
+        " kv_heads=2, head_width=8, value=1/d, out=1/48, query=1/d, key=1/d, out_bias=1/9))"
     )
     code = vl.explore(text, correlation="1/2").initialisation()
     weights, _ = made(code, tmp_path, d=40, positions=16, vocabulary=100)
@@ -93,15 +93,15 @@ def test_heads_and_positions(tmp_path):
 
 
 def test_what_layers_share_and_tokens_of_their_own(tmp_path):
-    """Biases by distance once for all layers; a class token, and a vector for each position."""
+    """Biases by distance once for all layers; a vector for each position, one for all of them."""
     text = "embedding(8, var=1) >> repeat(prenorm(attention(8, T, value=1, out=1, {})), 3)"
     code = vl.explore(text.format("heads=2, relative=1/4, buckets=6"), values={"T": 4})
     weights, _ = made(code.initialisation(), tmp_path, vocabulary=5)
     shared = {name: array.shape for name, array in weights.items() if "distance" in name}
     assert shared == {"1.branch.1.distance_bias": (6, 2)}
-    vision = "patches(3, 8, 2, 6, var=1/12) >> classtoken(9, var=1/4) >> places(1/9)"
+    vision = "patches(3, 8, 2, 6, var=1/12) >> classtoken(9, var=1/4) >> places(1/9) >> shift(1)"
     weights, _ = made(vl.explore(vision).initialisation(), tmp_path, positions=10)
-    assert [array.shape for array in weights.values()] == [(12, 8), (1, 8), (10, 8)]
+    assert [array.shape for array in weights.values()] == [(12, 8), (1, 8), (10, 8), (1, 8)]
 
 
 @pytest.mark.parametrize(("library", "router"), [("numpy", (8, 3)), ("torch", (3, 8))])

@@ -4,7 +4,7 @@ import json
 import re
 
 import pytest
-from sympy import Integer, Rational, sqrt
+from sympy import Integer, Rational, cbrt, pi, sqrt
 
 from varlaw.derivations.catalogue import entries, find
 from varlaw.derivations.sources import bibliography, source
@@ -59,6 +59,30 @@ def test_text_for_people_and_for_programs():
     expression = Expectation(Sum(x[i] * w[i, j], (i, 1, m)) ** 2) / (2 * m) + 1
     assert plain_text(expression) == "1 + E[Σ[i = 1..m](x[i] w[i, j])^2]/(2 m)"
     assert explicit(expression) == "1 + E[Sum[i = 1..m](x[i]*w[i, j])^2]/(2*m)"
+
+
+ROOTS = [  # as the papers and the titles of the laws have them
+    ((8 * m) ** Rational(-1, 4), "1/(8 m)^(1/4)", r"\frac{1}{\left(8 m\right)^{1/4}}"),
+    ((9 * m) ** Rational(-1, 4), "1/(sqrt(3) m^(1/4))", r"\frac{1}{\sqrt{3} m^{1/4}}"),
+    (sqrt(v / (2 * pi)), "sqrt(v/(2 pi))", r"\sqrt{\frac{v}{2 \pi}}"),
+    (-sqrt(6 / (m + n)), "-sqrt(6/(m + n))", r"-\sqrt{\frac{6}{m + n}}"),
+    (v / sqrt(2 * pi * (1 + v)), "v/sqrt(2 pi (1 + v))", None),
+    (sqrt(6 * v) / 2, "sqrt(3 v/2)", r"\sqrt{\frac{3 v}{2}}"),
+    (sqrt(3 * m) / 36, "sqrt(m)/(12 sqrt(3))", None),
+    (sqrt(2) * v**2 / 2, "v^2/sqrt(2)", r"\frac{v^2}{\sqrt{2}}"),
+    (cbrt(m / 4) * sqrt(n), "m^(1/3) sqrt(n)/2^(2/3)", None),
+    (sqrt(2) / (16 * v ** Rational(3, 2)), "1/(8 sqrt(2) v^(3/2))", None),
+    (sqrt(2) * v / 3, "sqrt(2) v/3", r"\frac{\sqrt{2} v}{3}"),
+    (sqrt(3) / (6 * pi), "sqrt(3)/(6 pi)", r"\frac{\sqrt{3}}{6 \pi}"),
+    (sqrt(2) / 2, "sqrt(2)/2", r"\frac{\sqrt{2}}{2}"),
+    (sqrt(x[i]) * sqrt(x[j]), "sqrt(x[i]) sqrt(x[j])", None),  # of any sign
+]
+
+
+@pytest.mark.parametrize(("expression", "text", "tex"), ROOTS, ids=[row[1] for row in ROOTS])
+def test_roots_cancel_and_are_joined(expression, text, tex):
+    assert plain_text(expression) == text
+    assert tex is None or latex(expression) == tex
 
 
 # Names

@@ -16,7 +16,7 @@ from varlaw.symbolic.gaussian.closed import closed_form
 from varlaw.symbolic.gaussian.functions import NoMoment
 from varlaw.symbolic.gaussian.moment import moment
 from varlaw.symbolic.gaussian.pieces import NotClosed, pieces_of
-from varlaw.symbolic.gaussian.symmetry import even_part
+from varlaw.symbolic.gaussian.symmetry import even_part, keeps_a_pole
 
 x, a = Symbol("x", real=True), Symbol("a", real=True)
 
@@ -54,6 +54,29 @@ def test_odd_functions_without_a_mean(f: object) -> None:
     assert even_part(f, x) is None
     with pytest.raises(NoMoment):
         moment(f)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("f", "kept"),
+    [
+        (silu(x), True),  # x tanh(x/2)
+        (sigmoid(x) ** 2, True),
+        (gelu_tanh(x), True),
+        (1 / (1 + x**2), True),
+        (sigmoid(x), False),  # 1
+        (sigmoid(x) * (2 + exp(x) + exp(-x)), False),  # 2 + e^x + e^-x: it cancels in f
+        (sigmoid(x) ** 3 - 3 * sigmoid(x) ** 2 / 2, False),  # -1/2
+        (x / (1 + exp(x)) + x / (1 + exp(-x)), False),
+        (log(1 + exp(x)), False),  # no pole, but a branch point
+        (exp(x), False),
+    ],
+    ids=str,
+)
+def test_poles_of_the_even_part(f: object, kept: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pole of f(x) + f(-x) is seen without algebra, which then finds no even part either."""
+    assert keeps_a_pole(f, x) == kept
+    monkeypatch.setattr("varlaw.symbolic.gaussian.symmetry.keeps_a_pole", lambda f, x: False)
+    assert not kept or even_part(f, x) is None
 
 
 def test_no_symmetry_is_claimed() -> None:

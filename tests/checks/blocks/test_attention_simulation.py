@@ -40,6 +40,7 @@ def test_uniform_weights_are_exact(extra, rho):
         ("query=1/1024, key=1/64, heads=6, head_width=16, scale=1", "1/2", 0.04),
         ("query=1/64, key=1/64, heads=2, qk_norm=1, key_bias=1, query_bias=1", "1/4", 0.04),
         ("query=1/64, key=1/128, heads=2, query_bias=1, key_bias=9", "1/2", 0.04),
+        ("query=1/256, key=1/128, heads=2, key_bias=1, rotary=10", "1/2", 0.06),
         ("query=1/64, key=1/64", "0", 0.15),  # logits of variance 1 over 32 tokens: few
     ],
 )

@@ -3,9 +3,9 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from varlaw.checks.claims.context import read_context
-from varlaw.checks.claims.decide import judge_chain
-from varlaw.checks.claims.definitions import gathered
+from varlaw.checks.claims.declarations.context import read_context
+from varlaw.checks.claims.declarations.definitions import gathered
+from varlaw.checks.claims.links.decide import judge_chain
 from varlaw.checks.statistics.verdicts import Verdict
 from varlaw.symbolic.formulas.tree import Chain, Head, Node
 

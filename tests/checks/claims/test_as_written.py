@@ -151,6 +151,13 @@ ROWS: list[tuple[str, str, list[str]]] = [
     (".md", r"$\lfloor (224 + 2\cdot3 - 7)/2 \rfloor + 1 = 112$, $\lceil 3.2 \rceil = 3$", [V, R]),
     (".md", r"$\mathrm{GELU}(1) \approx 0.8413$, $\tanh(1) \approx 0.7161$", [V, R]),
     (".md", r"$\frac{e^3}{e^1+e^2+e^3} \approx 0.6652$, $1-0.999^{1000} \approx 0.632$", [V, V]),
+    # numbers in brackets, thousands, remarks; a side that is not read
+    (".md", r"$(36)(8)(6)(4) = 6912$, $(0.9)(0.1) = 0.09$, $10(1)^9(0.25) = 2.6$", [V, V, R]),
+    (".md", r"$768^2 + 768 = 590,592$, $12 \times 590,592 = 7,087,103$", [V, R]),
+    (".md", r"$\hat{p}(1 - \hat{p}) = \hat{p} - \hat{p}^2$", [V]),
+    (".md", r"$1 - 0.25 = 0.75 \quad (75\%)$", [V]),
+    (".md", r"$5/12 \approx \mathbf{0.417}$, $\boldsymbol{2 + 2 = 5}$", [V, R]),
+    (".md", r"$P(A \cap B) = 0.3 \cdot 0.4 = 0.13$", [R]),
 ]  # fmt: skip
 
 
@@ -164,3 +171,12 @@ def judged() -> list[list[str]]:
 @pytest.mark.parametrize("place", range(len(ROWS)), ids=[text for _, text, _ in ROWS])
 def test_links_as_they_are_written(judged: list[list[str]], place: int) -> None:
     assert judged[place] == ROWS[place][2]
+
+
+UNREAD = [r"$x = 3 (2)$", r"$1.38(6) = 8.28$", r"$x = 100,200$"]
+
+
+@pytest.mark.parametrize("text", UNREAD)
+def test_what_may_be_a_label_an_accuracy_or_a_list_is_not_read(text: str) -> None:
+    (findings,) = check([read_document("a.md", text.encode())])
+    assert len(findings.unread) == 1

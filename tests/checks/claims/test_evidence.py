@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
+from varlaw.checks.claims.declarations.language import read_statements
 from varlaw.checks.claims.evidence import Derived, Evidence, gather
-from varlaw.checks.claims.language import read_statements
+from varlaw.checks.claims.links.verdict import Judgement
 from varlaw.checks.claims.measured import Settings
-from varlaw.checks.claims.verdict import Judgement
 from varlaw.checks.report import Measurement, Proof, StepReport
 from varlaw.checks.statistics.verdicts import Verdict
 from varlaw.symbolic.declarations import random_variable

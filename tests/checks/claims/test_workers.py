@@ -4,8 +4,8 @@ from time import monotonic, process_time
 
 import pytest
 
-from varlaw.checks.claims.context import read_context
-from varlaw.checks.claims.decide import judge_chain
+from varlaw.checks.claims.declarations.context import read_context
+from varlaw.checks.claims.links.decide import judge_chain
 from varlaw.checks.claims.workers import Task, judge
 from varlaw.symbolic.formulas.reader import read_formula
 from varlaw.symbolic.formulas.tree import Chain, Head, Node

@@ -1,0 +1,1 @@
+"""Expectations, variances and probabilities of what is declared, and the links between them."""
