@@ -76,6 +76,8 @@ class Factor:
 
 def operand(node: Node) -> Node:
     """A node that can be calculated with. Raises NotRead for lists and conditions."""
+    if node.head is Head.TUPLE and node.text == "+-":
+        raise NotRead(r"plus or minus, \pm", node.start, node.end)
     if node.head in (Head.TUPLE, Head.RELATION, Head.GIVEN):
         raise NotRead("a list or a relation inside arithmetic", node.start, node.end)
     if node.head is Head.NAME and not node.parts and function(node.text):

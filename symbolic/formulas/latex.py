@@ -40,7 +40,7 @@ FRACTIONS = (r"\frac", r"\tfrac", r"\dfrac", r"\cfrac", r"\nicefrac", r"\sfrac")
 FRACTION_SIGN = re.compile(r"(\d+)\N{FRACTION SLASH}(\d+)")
 SHORT = 8  # pieces of a superscript that is no power
 SIMPLE = {
-    "+": "PLUS", "-": "MINUS", "/": "SLASH", r"\div": "SLASH",
+    "+": "PLUS", "-": "MINUS", r"\pm": "PLUS_MINUS", "/": "SLASH", r"\div": "SLASH",
     "!": "BANG", "'": "PRIME", r"\prime": "PRIME",
     r"\sum": "SUM", r"\prod": "PRODUCT", r"\lim": "LIMIT", r"\infty": "INFINITY", r"\%": "PERCENT",
 }  # fmt: skip

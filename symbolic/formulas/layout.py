@@ -10,7 +10,7 @@ from varlaw.symbolic.formulas.vocabulary import GREEK, LETTERS_OF_FUNCTIONS
 STRENGTH = {"&": -1, ".": 0, ",": 1, "quad": 2, "text": 3, "words": 3, "row": 4}
 BLANK = {"&", "quad"}
 SCRIPTS = ("SUB", "SUP", "LABEL", "PRIME", "MARK", "TRANSPOSE")
-OPERATORS = frozenset({"PLUS", "MINUS", "TIMES", "SLASH", "RELATION"})
+OPERATORS = frozenset({"PLUS", "MINUS", "PLUS_MINUS", "TIMES", "SLASH", "RELATION"})
 
 
 def arranged(tokens: list[Token]) -> list[Token]:

@@ -265,4 +265,5 @@ def _body(big: Factor, rest: list[list[Factor] | Token]) -> Node:
     """A sum, product or limit of all that follows."""
     if not rest or isinstance(rest[0], Token):
         raise NotRead(f"a {big.node.text} of nothing", big.start, big.end)
-    return summed(big, operand(_term(rest)))
+    alone = len(rest) == 1 and len(rest[0]) == 1  # one factor, such as a fraction
+    return summed(big, operand(_term(rest)), alone)

@@ -56,6 +56,15 @@ class Rules(Transformer[Token, Any]):
         first, _, last = children
         return Node(Head.TUPLE, (first, last), "..", first.start, last.end)
 
+    def plus_minus(self, children: list[Any]) -> Node:
+        """The two ends of a +- b."""
+        middle, _, width = children
+        operand(middle), operand(width)
+        start, end = middle.start, width.end
+        less = Node(Head.NEGATIVE, (width,), "", width.start, end)
+        ends = (Node(Head.ADD, (middle, part), "", start, end) for part in (less, width))
+        return Node(Head.TUPLE, tuple(ends), "+-", start, end)
+
     def sum(self, children: list[Any]) -> Node:
         if len(children) == 1:
             return children[0]

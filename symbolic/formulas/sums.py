@@ -12,8 +12,8 @@ BIG = {"sum": Head.SUM, "product": Head.PRODUCT, "limit": Head.LIMIT}
 INDEXED = (Head.SUM, Head.PRODUCT, Head.LIMIT)
 
 
-def summed(big: Factor, body: Node) -> Node:
-    """A sum, product or limit of what follows it."""
+def summed(big: Factor, body: Node, alone: bool) -> Node:
+    """A sum, product or limit of what follows it; `alone` where that is a single factor."""
     name = big.node.text
     if big.below is None:
         raise NotRead(f"a {name} without its index", big.start, big.end)
@@ -28,7 +28,7 @@ def summed(big: Factor, body: Node) -> Node:
     names = {index.text for index in indices}
     if any(node.head is Head.WORD and names & set(node.text) for node in body.walk()):
         raise NotRead("an index inside a word", body.start, body.end)
-    if name == "product":
+    if name == "product" and not alone:
         _reach(body, names)
     if {plain(index) for index in indices} & _bound_inside(body):
         raise NotRead("an index that a sum inside has as well", big.start, body.end)

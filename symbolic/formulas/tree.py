@@ -43,7 +43,7 @@ A CALL has the function's canonical name: relu for ReLU, F_t for F_t(x), N for \
 N(0, std = 0.02) holds a RELATION. A condition is a RELATION, or an INDICATOR of several: so in
 CASES, whose last value may lack one (otherwise), and in P, which has one. Cov and Corr are of two
 parts. E_{z \sim N(0,1)}[z] has its law as a RELATION in GIVEN.
-A TUPLE ".." is a range. A function alone is a NAME: f = relu.
+A TUPLE ".." is a range, "+-" the two ends of a \pm b. A function alone is a NAME: f = relu.
 """
 
 from collections.abc import Iterator

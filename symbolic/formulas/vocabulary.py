@@ -146,7 +146,7 @@ BARS = words(r"| \| \vert \Vert \lvert \rvert \lVert \rVert")
 REFUSED = {
     r"\partial": "a partial derivative", r"\nabla": "a gradient", r"\langle": "an inner product",
     r"\otimes": "an elementwise or tensor product", r"\odot": "an elementwise product",
-    r"\circ": "degrees or a composition", r"\pm": "plus or minus", r"\mp": "plus or minus",
+    r"\circ": "degrees or a composition", r"\mp": "plus or minus",
     r"\iint": "a double integral", r"\iiint": "a triple integral", r"\oint": "a contour integral",
     r"\top": "a transpose", r"\intercal": "a transpose", r"\dagger": "an adjoint",
     r"\eqref": "a cross-reference", r"\ref": "a cross-reference", r"\cite": "a citation",

@@ -122,6 +122,9 @@ def _sum(node: Node) -> str:
 
 
 def _tuple(node: Node) -> tuple[str, int]:
+    if node.text == "+-":
+        middle, width = node.parts[1].parts
+        return f"{show(middle)} ± {_bound(width, PRODUCT)}", SUM
     if node.text == "..":
         first, last = node.parts
         return f"{show(first)}..{show(last)}", SUM

@@ -1,15 +1,16 @@
-"""Sums up to a name, proved by induction: the first term, and the step from n - 1 to n."""
+"""Sums and products up to a name, by induction: the first term, and the step from n - 1 to n."""
 
 from dataclasses import replace
 
-from sympy import Dummy, Expr, cancel, fraction, together
+from sympy import Dummy, Expr, cancel, fraction, gamma, gammasimp, powsimp, together
 
 from varlaw.checks.claims.equations.identities import equal
-from varlaw.checks.claims.values.algebra import Algebra
+from varlaw.checks.claims.values.algebra import Algebra, symbol
 from varlaw.checks.claims.values.functions import NoValue
 from varlaw.symbolic.formulas.names import free_names, indexed, substituted
 from varlaw.symbolic.formulas.tree import Head, Node, plain
 
+MOST_OPERATIONS = 100
 SUM = "the sum"  # its name while an equation is solved for it
 
 
@@ -26,11 +27,12 @@ def _without_step(last: Node) -> tuple[Node, Node | None]:
 def by_induction(left: Node, right: Node, algebra: Algebra) -> bool:
     """Whether left = right for all n >= a, where all that is no algebra is sum_{k=a}^n f(k).
 
-    Solved for the sum, F(n): F(a) = f(a) and F(n) - F(n - 1) = f(n), each by exact normal form.
+    Solved for the sum, F(n): F(a) = f(a) and F(n) - F(n - 1) = f(n), each by exact normal form;
+    of a product F(n) = F(n - 1) f(n).
     """
     endings = (Head.SUM, Head.PRODUCT)
     sums = [node for side in (left, right) for node in side.walk() if node.head in endings]
-    if len(sums) != 1 or sums[0].head is not Head.SUM or len(sums[0].parts) != 4:
+    if len(sums) != 1 or len(sums[0].parts) != 4:
         return False
     body, index, first, last = sums[0].parts
     last, step = _without_step(last)
@@ -39,20 +41,34 @@ def by_induction(left: Node, right: Node, algebra: Algebra) -> bool:
         return False
     if last.head is not Head.NAME or plain(last) in free_names(body) | free_names(first):
         return False
+    ends = symbol(plain(last), positive=True, whole=True)
+    algebra = Algebra({**algebra.symbols, plain(last): ends}, algebra.log_base, algebra.gammas)
     one = Node(Head.NEGATIVE, (Node(Head.NUMBER, (), "1"),))
     before = Node(Head.ADD, (last, one))
     try:
         start = algebra.expression(substituted(body, {plain(index): first}))
         total = _solved(outer[0], outer[1], algebra)
         term = algebra.expression(substituted(body, {plain(index): last}))
-        n = algebra.symbols[plain(last)]
         if step is not None:  # the sum up to n itself
-            total = total.subs(n, n - algebra.expression(step))
-        previous = total.subs(n, algebra.expression(before))
-        begun = total.subs(n, algebra.expression(first))
-    except (NoValue, ValueError, KeyError):
+            total = total.subs(ends, ends - algebra.expression(step))
+        previous = total.subs(ends, algebra.expression(before))
+        begun = total.subs(ends, algebra.expression(first))
+    except (NoValue, ValueError):
         return False
-    return equal(begun, start) and equal(total - previous, term)
+    following = previous + term if sums[0].head is Head.SUM else previous * term
+    return _same(begun, start) and _same(total, following)
+
+
+def _same(left: Expr, right: Expr) -> bool:
+    """Whether two expressions are one, powers and factorials with a name in them included."""
+    gap = left - right
+    if equal(left, right):
+        return True
+    if gap.count_ops() > MOST_OPERATIONS:
+        return False
+    if right != 0 and powsimp(left / right) == 1:
+        return True
+    return bool(gap.has(gamma) and gammasimp(gap) == 0)
 
 
 def _solved(left: Node, right: Node, algebra: Algebra) -> Expr:

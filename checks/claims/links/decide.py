@@ -12,9 +12,11 @@ from varlaw.checks.claims.expectations.largest import bounded, equivalent, is_la
 from varlaw.checks.claims.links.asymptotics import approaches, limit_node, tends
 from varlaw.checks.claims.links.extremes import extremal
 from varlaw.checks.claims.links.implications import implied
+from varlaw.checks.claims.links.intervals import is_interval, together
 from varlaw.checks.claims.links.questions import answered
 from varlaw.checks.claims.links.scales import other_unit
 from varlaw.checks.claims.links.separators import otherwise_right
+from varlaw.checks.claims.links.units import in_one_unit, may_go_by_1024, units_in
 from varlaw.checks.claims.links.verdict import Judgement
 from varlaw.checks.claims.values.functions import NoValue
 from varlaw.checks.claims.values.literals import literal_of
@@ -95,6 +97,8 @@ def _no_claim(chain: Chain, place: int, context: Context, known: Definitions) ->
         return "a letter that usually is a constant or a function and is none here"
     if any(near in IMPLIES for near in chain.between[max(place - 1, 0) : place + 2]):
         return "a part of an implication"
+    if is_interval(left, sign, right):
+        left, right = (Node(Head.ADD, side.parts) for side in (left, right))
     inside = [node for side in (left, right) for node in outside(side, CLOSED)]
     if any(node.head in SHAPES and node.parts for node in inside):
         return "a shape, an interval or prose"
@@ -168,6 +172,9 @@ def _found(chain: Chain, place: int, context: Context, known: Definitions) -> Fi
 
         if (network := network_in(context, left, right)) is not None:
             return decided_by_blocks(left, sign, right, network, context)
+    if is_interval(left, sign, right):
+        pairs = [Chain((a, b), (sign,)) for a, b in zip(left.parts, right.parts, strict=True)]
+        return together([_found(pair, 0, context, known) for pair in pairs])
     if sign in ARROWS:
         left = equivalent(left, context) if sign == "~" else left
         return tends(left, sign, right, context.towards, context)
@@ -190,6 +197,8 @@ def _found(chain: Chain, place: int, context: Context, known: Definitions) -> Fi
         if matrix_moments.has_matrices(context, left, right):
             return matrix_moments.decided(left, sign, right, context)
         return expected(left, sign, right, context, scope)
+    if (units := units_in(left, right)) and not known.knows(units):
+        return _of_quantities(left, sign, right, context, units)
     first = answered(left, sign, right, context, derived)
     if first is None and sign in ORDERED and _estimates(chain, place):
         left, right = (Node(Head.TUPLE, (side,), "()") for side in (left, right))
@@ -205,6 +214,24 @@ def _found(chain: Chain, place: int, context: Context, known: Definitions) -> Fi
     if left.head is Head.NAME:  # two statements of one decimal do not confirm each other
         known = known.formulas(plain(left))
     return _with_definitions(left, sign, right, context, known, first) or first
+
+
+def _of_quantities(
+    left: Node, sign: str, right: Node, context: Context, units: tuple[str, str]
+) -> Finding | None:
+    """The verdict on a link between numbers with units; not false if right by 1024 for 1000."""
+    found = answered(*_between(in_one_unit(left, right), sign), context, True)
+    if found is None or found.verdict is not Verdict.REFUTED or not may_go_by_1024(*units):
+        return found
+    other = answered(*_between(in_one_unit(left, right, by_1024=True), sign), context, True)
+    if other is None or other.verdict not in (Verdict.VERIFIED, Verdict.LOOSE):
+        return found
+    told = f"right if {units[0]} and {units[1]} go by 1024: write KiB, MiB, .., or declare it"
+    return Finding(Verdict.UNDECIDED, found.value, told)
+
+
+def _between(sides: tuple[Node, Node], sign: str) -> tuple[Node, str, Node]:
+    return sides[0], sign, sides[1]
 
 
 def _estimates(chain: Chain, place: int) -> bool:

@@ -17,7 +17,7 @@ from varlaw.symbolic.formulas.cures import CURES
         (r"3\frac12", r"\cdot", r"3 + \frac12"),
         ("1/2L", "in brackets", "1/(2L)"),
         ("1 + \\dots + n", r"\sum_{i=1}^{n}", r"\sum_{i=1}^{n} i"),
-        (r"a \pm b", r"|x - a| \le b", r"|x - a| \le b"),
+        (r"x = \pm b", r"|x - a| \le b", r"|x - a| \le b"),
         (r"\mathbb{E} x", r"\mathbb{E}[..]", r"\mathbb{E}[x]"),
         (r"\tan^{-1} x", r"\arctan x", r"\arctan x"),
         (r"\int x", "dx", r"\int x dx"),

@@ -100,6 +100,7 @@ OPERATORS = [
     (r"\sum_i x_i + \sum_i y_i", "(sum_{i} (x_i)) + (sum_{i} (y_i))"),
     (r"\sum_{i,j} a_i", "(sum_{i} ((sum_{j} (a_i))))"),
     (r"\prod_{\ell=1}^{L} \tfrac12 n_\ell", "(prod_{ell = 1}^{L} (1/2*n_ell))"),
+    (r"\prod_{l=1}^{L} \frac{l}{2}", "(prod_{l = 1}^{L} (l/2))"),
     (r"\lim_{n\to\infty} (1+1/n)^n = e", "(lim_{n -> oo} ((1 + 1/n)^n)) = e"),
     (r"\E[z^2\,1[z>0]]", "E[z^2*1[z > 0]]"),
     (r"\mathbb{E}\left[x \mid y\right] + E[X]^2", "E[x | y] + E[X]^2"),
