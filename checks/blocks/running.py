@@ -60,11 +60,14 @@ class Draw:
 
 @lru_cache(maxsize=4096)
 def number(value: Expr) -> float:
-    """The value of an expression. Raises BlockError where names have no values."""
+    """The value of an expression. Raises BlockError where names, or the whole, have no values."""
     if value.free_symbols:
         missing = ", ".join(sorted(map(str, value.free_symbols)))
         raise BlockError(f"a simulation needs numbers for {missing}")
-    return float(value)
+    try:
+        return float(value)
+    except TypeError:
+        raise BlockError("no digits are found for a number") from None
 
 
 def whole(value: Expr) -> int:

@@ -8,7 +8,7 @@ from sympy import Expr, Float, Rational, Symbol
 
 from varlaw.symbolic.blocks.lines import Enclosable, enclosure
 from varlaw.symbolic.blocks.state import ZERO, tidy
-from varlaw.symbolic.gaussian.balls import NoEnclosure, ball
+from varlaw.symbolic.gaussian.balls import NoEnclosure, NotFinite, ball
 from varlaw.symbolic.gaussian.closed import Divergent
 from varlaw.symbolic.gaussian.enclosure import enclose, joined
 from varlaw.symbolic.gaussian.fixed_points import LOW, dyadic
@@ -19,15 +19,21 @@ MOST_BITS = 4096
 GUARD = 24
 STEP = 96  # bits
 WIDE = 2**-6  # of a ball of variances, relative to them
+RETRIED = 8  # times the first precision, where balls grow without bound
 
 
 def accurate(found: Callable[[], arb], bits: int) -> arb | None:
     """A ball with so many accurate bits, the precision being raised; None where none is found."""
-    precision = _whole_steps(bits + GUARD)
+    precision = first = _whole_steps(bits + GUARD)
     while precision <= max(MOST_BITS, 4 * bits):
         with ctx.workprec(precision):
             try:
                 value = found()
+            except NotFinite:
+                if precision >= RETRIED * first:
+                    return None
+                precision *= 2
+                continue
             except (NoEnclosure, NotClosed, Divergent):
                 return None
             accuracy = value.rel_accuracy_bits()

@@ -31,7 +31,7 @@ from sympy import (
 )
 
 from varlaw.symbolic.blocks.block import names
-from varlaw.symbolic.gaussian.balls import FUNCTIONS, NoEnclosure, ball, raised
+from varlaw.symbolic.gaussian.balls import FUNCTIONS, NoEnclosure, NotFinite, ball, raised
 
 Balls = Mapping[Symbol, arb]
 Step = tuple[int, Callable[..., arb], int, int]  # where to, what, and of which registers; -1: none
@@ -75,7 +75,7 @@ def enclosures(expressions: Iterable[Expr], at: Balls) -> tuple[arb, ...]:
     """Balls for several expressions, as `enclosure` finds one."""
     values = _line(tuple(expressions)).run(at)
     if not all(value.is_finite() for value in values):
-        raise NoEnclosure("no finite enclosure was found")
+        raise NotFinite("no finite enclosure was found")
     return values
 
 
@@ -91,7 +91,7 @@ class Point:
     def of(cls, at: Balls) -> "Point":
         """The point at the current precision. Raises NoEnclosure for balls that are not finite."""
         if not all(ball.is_finite() for ball in at.values()):
-            raise NoEnclosure("a ball is not finite")
+            raise NotFinite("a ball is not finite")
         key = ((s, ball.mid().man_exp(), ball.rad().man_exp()) for s, ball in at.items())
         return cls(at, frozenset(key), ctx.prec)
 

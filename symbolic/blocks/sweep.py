@@ -71,7 +71,7 @@ def _compiled(expression: Expr) -> tuple[tuple[Expr, ...], Compiled]:
 
     body = replaced(expression)
     symbols = sorted(expression.free_symbols, key=str)
-    return tuple(inner), compiled([body], [*symbols, *inner.values()])
+    return tuple(inner), compiled([body], [*symbols, *inner.values()], real=True)
 
 
 def _special(node: Expr, values: Values) -> Array:

@@ -58,6 +58,10 @@ class NoEnclosure(ValueError):
     """An enclosure cannot be found; the message says why, in one line."""
 
 
+class NotFinite(NoEnclosure):
+    """A ball grew without bound, at this precision at least."""
+
+
 class Located(Expr):
     """A number without a formula, which knows an enclosure of itself at the current precision."""
 

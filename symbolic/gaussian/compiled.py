@@ -6,6 +6,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
 from scipy.special import erf, erfc
 from sympy import Dummy, Expr, Function, Symbol, lambdify
 
@@ -22,8 +23,21 @@ class NotCompiled(ValueError):
     """The expression has no NumPy function."""
 
 
-def compiled(expressions: Sequence[Expr], symbols: Sequence[Symbol]) -> Compiled:
+_ROOT = Function("root")
+_REAL = {
+    "root": lambda x: np.sqrt(np.maximum(x, 0)),
+    "acos": lambda x: np.arccos(np.clip(x, -1, 1)),
+    "asin": lambda x: np.arcsin(np.clip(x, -1, 1)),
+}
+
+
+def compiled(
+    expressions: Sequence[Expr], symbols: Sequence[Symbol], *, real: bool = False
+) -> Compiled:
     """A function of arrays that gives the values of the expressions, in a list.
+
+    Where all values are `real`, what leaves the domain of a root or of acos by a rounding error is
+    put back into it, as a correlation of 1 is.
 
     Raises NotCompiled for another symbol, and for functions that NumPy does not have.
 
@@ -40,4 +54,14 @@ def compiled(expressions: Sequence[Expr], symbols: Sequence[Symbol]) -> Compiled
         for node in body.atoms(Function):
             if FUNCTIONS.get(type(node)) not in HERE:
                 raise NotCompiled(f"{node.func.__name__} is not a function of NumPy")
-    return lambdify(list(safe.values()), bodies, modules=_MODULES, cse=True)
+    modules = [_REAL, *_MODULES] if real else _MODULES
+    bodies = [_rooted(body) for body in bodies] if real else bodies
+    return lambdify(list(safe.values()), bodies, modules=modules, cse=True)
+
+
+def _rooted(body: Expr) -> Expr:
+    """With a function of its own for roots of what has symbols."""
+    return body.replace(
+        lambda e: e.is_Pow and e.exp.is_Rational and e.exp.q == 2 and bool(e.free_symbols),
+        lambda e: _ROOT(e.base) ** e.exp.p,
+    )

@@ -109,3 +109,16 @@ def test_a_step_that_bends_is_seen_at_numbers():
     q, b = Symbol("q", positive=True), Symbol("b", positive=True)
     assert Recurrence(b * q / (q + b), q, ONE).linear is None
     assert Recurrence(b**2 * q / (1 + b) + 1 / b, q, ONE).linear == (b**2 / (1 + b), 1 / b)
+
+
+def test_a_correlation_that_tends_to_1():
+    """Balls grow with each layer there, so that a low precision finds none; by floating point."""
+    v, b = Rational(186704901472415, 702885400667882), Rational(99765358572130, 816268846547307)
+    block = read_block(f"repeat(linear(192, 192, var={v / 192}, bias={b}) >> relu, 20)")
+    found = float(block.forward(start(Rational(3, 2), Rational(3, 10))).followed)
+    q, c = 1.5, 0.45
+    for _ in range(20):
+        q, c = float(v) * q + float(b), float(v) * c + float(b)
+        r = min(c / q, 1.0)
+        q, c = q / 2, q * (math.sqrt(1 - r * r) + r * (math.pi - math.acos(r))) / (2 * math.pi)
+    assert found == pytest.approx(c, rel=1e-9)

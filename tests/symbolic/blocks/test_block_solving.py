@@ -122,6 +122,23 @@ def test_sweep_against_one_setting_at_a_time(text):
             assert found["product"][place] == pytest.approx(float(out.product.evalf()), rel=1e-8)
 
 
+def test_a_sweep_where_correlations_tend_to_1():
+    """Against the recurrence: rounding takes none of 2000 settings out of the domain of acos."""
+    text = "repeat(linear(d, d, var=v/d, bias=b) >> relu, 20)"
+    rng = np.random.default_rng(0)
+    v, b, q = (rng.uniform(low, high, 2000) for low, high in ((0.3, 3), (0.01, 1), (0.1, 4)))
+    state = start(Symbol("q0", positive=True), Rational(3, 10))
+    found = sweep(read_block(text), ["v", "b", "q0", "d"], [v, b, q, 64], state)
+    c = 0.3 * q
+    for _ in range(20):
+        q, c = v * q + b, v * c + b
+        r = np.minimum(c / q, 1)
+        q, c = q / 2, q * (np.sqrt(1 - r**2) + r * (np.pi - np.arccos(r))) / (2 * np.pi)
+    assert (c / q).max() > 1 - 1e-6
+    assert found["product"] == pytest.approx(c, rel=1e-8)
+    assert found["product"] != pytest.approx(q, rel=1e-8)
+
+
 def test_a_sweep_needs_all_names():
     with pytest.raises(BlockError, match="needs values for w"):
         sweep(read_block("linear(d, d, var=w)"), ["d"], [[1, 2]], start(1))
