@@ -31,7 +31,7 @@ class RuleError(ValueError):
 
 
 class WrongLimit(RuleError):
-    """The limit of an expression is known, and is not the one that a chain needs."""
+    """A limit, an order or a root is known, and is not the one that a chain needs."""
 
 
 @dataclass(frozen=True)

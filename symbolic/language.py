@@ -18,7 +18,6 @@ A product needs its `*` except where it cannot be misread: `2x`, `2 sin(x)`, `(x
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
-from importlib.resources import files
 from typing import Any, TypeAlias
 
 from lark import Lark, Token, Tree
@@ -27,6 +26,7 @@ from sympy import Dummy, Expr, Integer, Symbol
 
 from varlaw.symbolic.language_builder import CONSTANTS, Builder, meaning, shown
 from varlaw.symbolic.language_limits import MAX_CHARACTERS, MAX_DEPTH, MAX_DIGITS, ReadingError
+from varlaw.symbolic.parsers import Grammar
 
 Text: TypeAlias = str | int | float | Expr
 
@@ -156,20 +156,6 @@ def _variable(wanted: str | None, used: list[str], source: str) -> str:
     return used[0] if used else ""
 
 
-@cache
-def _parser() -> Lark:
-    grammar = files("varlaw.symbolic").joinpath("language.lark").read_text(encoding="utf-8")
-    return Lark(
-        grammar,
-        parser="lalr",
-        lexer="contextual",
-        start=["start", "condition"],
-        propagate_positions=True,
-        g_regex_flags=re.ASCII,
-        postlex=_Bars(),
-    )
-
-
 class _Bars:
     """Tells bars that open from bars that close, |x| and ||x| - 1|, and from that of E[x | ...].
 
@@ -199,6 +185,24 @@ class _Bars:
                 opened[-1] -= 1
             before = token.type
             yield token
+
+
+GRAMMAR = Grammar(
+    "varlaw.symbolic",
+    "language",
+    options={
+        "lexer": "contextual",
+        "start": ["start", "condition"],
+        "propagate_positions": True,
+        "g_regex_flags": int(re.ASCII),
+    },
+    objects={"postlex": _Bars()},
+)
+
+
+@cache
+def _parser() -> Lark:
+    return GRAMMAR.parser()
 
 
 def _parse(source: str, start: str) -> Tree[Token]:

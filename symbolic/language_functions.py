@@ -126,6 +126,8 @@ def function_named(name: str) -> Called:
     if name in ELEMENTARY:
         return ELEMENTARY[name]
     kind = _activations().get(name) or _activations(lower=True).get(name.lower())
+    if kind is None and name in _SEVERAL_INPUTS:
+        raise ReadingError(f"{name} is no function of one variable: {_SEVERAL_INPUTS[name]}")
     if kind is None:
         near = suggestion(name, [*ELEMENTARY, *_activations()])
         raise ReadingError(f"unknown function {name!r}{near}")
@@ -201,6 +203,18 @@ def _exponential(value: Expr) -> Expr:
         if term.is_number and term.has(log) and abs(term.as_coeff_Mul()[0]) > MAX_DIGITS:
             raise ReadingError(f"a power of a number with more than {MAX_DIGITS} digits")
     return exp(value)
+
+
+_GATED = "it is a product of independent inputs, and its moments are products of theirs, of "
+_SEVERAL_INPUTS = {
+    "maxout": "the largest of k standard normal inputs has the means of f(x)*k*Phi(x)^(k - 1)",
+    "dropout": "its mask is independent of x, with E[M^p] = (1 - rate)^(1 - p)",
+    "bilinear": f"{_GATED}a and b",
+    "glu": f"{_GATED}sigmoid(a) and b",
+    "reglu": f"{_GATED}relu(a) and b",
+    "geglu": f"{_GATED}gelu(a) and b",
+    "swiglu": f"{_GATED}silu(a) and b",
+}
 
 
 def _bivariate(h: Expr, k: Expr, rho: Expr) -> Expr:

@@ -10,7 +10,6 @@ The text is data: nothing in it is evaluated, included or executed.
 
 from collections.abc import Iterator
 from functools import cache
-from importlib.resources import files
 from typing import Any
 
 from lark import Lark, Token, Tree
@@ -26,6 +25,7 @@ from varlaw.symbolic.latex_algebra import negative, number, power, product
 from varlaw.symbolic.latex_context import Context, Key, context_of, functions
 from varlaw.symbolic.latex_source import MAX_CHARACTERS, flat, plain_source
 from varlaw.symbolic.notation import CORE, MARK
+from varlaw.symbolic.parsers import Grammar
 from varlaw.symbolic.ranges import Range
 from varlaw.symbolic.sequences import Branch, IndexProduct
 from varlaw.symbolic.terms import (
@@ -76,12 +76,17 @@ def read_chain(text: str, context: Context) -> list[Any]:
     return _Builder(source, context).chain(tree)
 
 
+GRAMMAR = Grammar(
+    "varlaw.symbolic",
+    "latex",
+    f"\nCORE: /{CORE}/\nMARK: /{MARK}/\n",
+    options={"propagate_positions": True},
+)
+
+
 @cache
 def _parser() -> Lark:
-    grammar = files("varlaw.symbolic").joinpath("latex.lark").read_text(encoding="utf-8")
-    return Lark(
-        f"{grammar}\nCORE: /{CORE}/\nMARK: /{MARK}/\n", parser="lalr", propagate_positions=True
-    )
+    return GRAMMAR.parser()
 
 
 class _Builder:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from flint import Ordering, fmpz_mpoly, fmpz_mpoly_ctx
-from sympy import Add, Expr, Integer, Mul, Poly, Rational, Symbol, cancel, factor
+from sympy import Add, Expr, Integer, Mul, Poly, Rational, Symbol, cancel, factor, zoo
 
 Pair = tuple[fmpz_mpoly, fmpz_mpoly]
 
@@ -57,6 +57,24 @@ class Quotient:
             common = -common
         return cls(above // common, below // common, symbols)
 
+    def far_out(self, x: Symbol) -> Expr:
+        """The limit as x grows: the leading coefficients' quotient, 0, or infinite of either sign.
+
+        >>> from sympy.abc import a, x
+        >>> Quotient.of((a * x + 1) / (2 * x - 1)).far_out(x), Quotient.of(x / a).far_out(x)
+        (a/2, zoo)
+        """
+        if x not in self.symbols:
+            return self.cancelled()
+        place = self.symbols.index(x)
+        (over, above), (under, below) = (_leading(p, place) for p in (self.above, self.below))
+        if over > under:
+            return zoo
+        if over < under:
+            return Integer(0)
+        common = above.gcd(below)
+        return Quotient(above // common, below // common, self.symbols).cancelled()
+
     def cancelled(self) -> Expr:
         """Both expanded, as `sympy.cancel` writes them."""
         return self._written(self.above) / self._written(self.below)
@@ -79,6 +97,18 @@ class Quotient:
             for powers, c in polynomial.to_dict().items()
         )
         return Add(*(Mul(c, *powers) for c, powers in terms))
+
+
+def _leading(polynomial: fmpz_mpoly, place: int) -> tuple[int, fmpz_mpoly]:
+    """The degree in a symbol, and the coefficient of its highest power."""
+    terms = polynomial.to_dict()
+    degree = max(powers[place] for powers in terms)
+    kept = {
+        (*powers[:place], 0, *powers[place + 1 :]): c
+        for powers, c in terms.items()
+        if powers[place] == degree
+    }
+    return degree, polynomial.context().from_dict(kept)
 
 
 def _pair(e: Expr, at: Mapping[Expr, fmpz_mpoly], ring: fmpz_mpoly_ctx) -> Pair:

@@ -230,7 +230,8 @@ class Indicator(Expr):
         if argument.is_number:
             holds = {">": argument > 0, "<": argument < 0, "=": argument == 0}[relation.name]
             return Integer(1 if holds else 0)
-        return Expr.__new__(cls, argument, relation)
+        front, rest = argument.as_coeff_Mul()
+        return Expr.__new__(cls, rest if front.is_positive else argument, relation)
 
     @property
     def relation(self) -> str:

@@ -71,9 +71,10 @@ def _convolved(block: Conv, padded: Batch, stride: int, draw: Draw) -> Batch:
     groups, dims, kernel = whole(block.groups), whole(block.dims), whole(block.window.kernel)
     ins, outs = whole(block.channels_in) // groups, whole(block.channels_out) // groups
     taps = _slid(padded, kernel, stride, dims)
-    taps = taps.reshape(*taps.shape[: dims + 1], groups, ins * kernel**dims)
+    where = taps.shape[: dims + 1]
+    taps = taps.reshape(-1, groups, ins * kernel**dims).transpose(1, 0, 2)
     w = draw.weights(block.var, groups, ins * kernel**dims, outs, law=block.law)
-    y = np.einsum("...gi,gio->...go", taps, w).reshape(*taps.shape[: dims + 1], groups * outs)
+    y = (taps @ w).transpose(1, 0, 2).reshape(*where, groups * outs)
     return np.asarray(y + draw.weights(block.bias, groups * outs))
 
 

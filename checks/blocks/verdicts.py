@@ -124,13 +124,14 @@ class _Quantity:
         if self.settled:
             limit, cause = next(((a, UNSIZED[a]) for a in UNSIZED if a in self.regime), WIDE)
             return f"{limit}: apart by {share}, which {cause} may explain"
-        if apart > self.margin:
-            return f"apart by {share}, of too few networks for a verdict"
-        room = self.margin - apart
+        room = abs(self.margin - apart)
         if room < self.margin / 4:
             return "too near an end of the tolerance"
-        networks = max(variance * mixture(self.sequence.alpha) / room**2, START)
-        return f"a verdict takes about {2 * networks * self.cost:.1g} random numbers"
+        networks = 2 * max(variance * mixture(self.sequence.alpha) / room**2, START)
+        takes = f"about {networks:.1g} networks, {networks * self.cost:.1g} random numbers"
+        if apart > self.margin:
+            return f"apart by {share}, of too few networks: more is known from {takes}"
+        return f"a verdict takes {takes}"
 
 
 def verdicts(

@@ -26,7 +26,7 @@ from varlaw.checks.experiments.activations import (
 from varlaw.checks.experiments.moments import Number, exact
 from varlaw.checks.experiments.registry import Case, Draws, Trial, experiment
 
-FIFTH = Fraction(1, 5)  # a slope below 0
+HALF = Fraction(1, 2)  # a slope below 0
 
 
 def silu(z: Draws) -> Draws:
@@ -111,7 +111,7 @@ def gelu_mean(case: Case) -> Trial:
     return over_units(case, gelu, square, case.claim(), wrong, variance=case["v"])
 
 
-@experiment(law="gain-leaky-relu-variance", quantity="g^2 Var[f(z)]", weights=NORMAL, a=FIFTH)
+@experiment(law="gain-leaky-relu-variance", quantity="g^2 Var[f(z)]", weights=NORMAL, a=HALF)
 def gain_leaky_relu_variance(case: Case) -> Trial:
     a = case.values["a"]
     slope = float(a)
@@ -131,10 +131,18 @@ def gain_tanh(case: Case) -> Trial:
     return kept(case, np.tanh, "tanh(x)", {"5/3": 5 / 3, "1": 1.0, "sqrt(2)": sqrt(2)})
 
 
-@experiment(law="gain-sigmoid", quantity="g^2 E[sigmoid(z)^2]", weights=NORMAL)
+@experiment(law="gain-sigmoid", quantity="g^2 (E[sigmoid(z)^2] - 1/4)", weights=NORMAL)
 def gain_sigmoid(case: Case) -> Trial:
+    """Less the 1/4 that it has at z = 0."""
     others = {"1": 1.0, "2, as at z = 0": 2.0, "of the variance": found("gain-sigmoid-variance")}
-    return kept(case, expit, "sigmoid(x)", others)
+    gain = float(case.claim())
+    return over_units(
+        case,
+        lambda z: gain**2 * (expit(z) - 0.5) ** 2,
+        gain**4 * value("(sigmoid(x) - 1/2)^4"),
+        1 - gain**2 / 4,
+        {f"gain {name}": gain**2 * (1 / other**2 - 0.25) for name, other in others.items()},
+    )
 
 
 @experiment(law="gain-sigmoid-variance", quantity="g^2 Var[sigmoid(z)]", weights=NORMAL)

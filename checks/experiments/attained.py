@@ -58,6 +58,12 @@ def xavier_harmonic(case: Case) -> Trial:
     return Trial(draw, numbers, 1, square - mean**2, wrong)
 
 
+@experiment(law="xavier-harmonic", quantity="mean of both gains, narrowing", weights=ANY, m=7, n=3)
+def xavier_harmonic_narrowing(case: Case) -> Trial:
+    """Where more than half of the claim comes from the fan-in."""
+    return xavier_harmonic.build(case)  # type: ignore[return-value]
+
+
 @experiment(
     law="means-inequality", quantity="contraharmonic mean of equal fans", weights=NORMAL, n=6
 )

@@ -93,6 +93,18 @@ def xavier_gain(case: Case) -> Trial:
     )
 
 
+@experiment(
+    law="xavier",
+    quantity="mean of forward and backward gain, narrowing",
+    weights=ANY,
+    m=8,
+    n=3,
+)
+def xavier_gain_narrowing(case: Case) -> Trial:
+    """Where more than half of the claim comes from the fan-in."""
+    return xavier_gain.build(case)  # type: ignore[return-value]
+
+
 @experiment(law="xavier-uniform", quantity="Var(w)", weights=("uniform",), m=3, n=8)
 def xavier_uniform(case: Case) -> Trial:
     """Weights drawn between -a and a have Xavier's variance."""

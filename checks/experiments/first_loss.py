@@ -63,9 +63,13 @@ def loss_small_head(case: Case) -> Trial:
     return loss(case, 1000, s2, {"s^2": s2, "s": math.sqrt(s2), "s^2/4": s2 / 4, "0": 0.0})
 
 
-@experiment(law="loss-gradient", quantity="|dl/dz|^2", weights=ANY, K=7)
+@experiment(law="loss-gradient", quantity="|dl/dz|^2 to 0.02 %", weights=ANY, K=3)
 def loss_gradient(case: Case) -> Trial:
-    """By finite differences of the loss at zero logits, for a random label."""
+    """By finite differences of the loss at zero logits, for a random label.
+
+    Nothing is left to vary. As a function of the probability 1/K the claim is least there, so that
+    a factor in it is seen in second order only: the tolerance is a fiftieth.
+    """
     K, step = case.size("K"), 1e-4
 
     def draw(rng: Generator, replicates: int) -> Draws:
@@ -86,7 +90,7 @@ def loss_gradient(case: Case) -> Trial:
         "sqrt(K - 1)/K, the rms": sqrt(count - 1) / count,
         "1/K": 1 / count,
     }
-    return Trial(draw, 1, case.claim(), Fraction(1, 10**8), wrong)
+    return Trial(draw, 1, case.claim(), Fraction(1, 10**14), wrong).finer(0.02)
 
 
 @experiment(law="mse-gradient", quantity="E[(dl/dy)^2]", weights=ANY, v=Fraction(3, 2))

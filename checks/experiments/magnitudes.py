@@ -10,7 +10,7 @@ from sympy import Expr, Rational, sqrt
 from varlaw.checks.experiments.activations import exact_of, over_units, value
 from varlaw.checks.experiments.branches import one_branch
 from varlaw.checks.experiments.forward import INPUT, SIGNS, multiply
-from varlaw.checks.experiments.moments import Number, exact
+from varlaw.checks.experiments.moments import Number, Scaled, exact
 from varlaw.checks.experiments.registry import ANY, SYMMETRIC, Case, Draws, Trial, experiment
 from varlaw.checks.experiments.stacks import Drawn, rectified
 from varlaw.checks.statistics.sampling import shifted
@@ -95,13 +95,13 @@ def mp_cat(case: Case) -> Trial:
 
 @experiment(law="centred-weights", quantity="E[y^2]", weights=ANY, m=4, s2=Fraction(2, 3))
 def centred_weights(case: Case) -> Trial:
-    """Inputs of mean 1/2 and variance 1, weights of mean 2/3."""
+    """Inputs of mean 1/2 and variance 1, weights whose mean is their std."""
     m, s2, size = case["m"], case["s2"], case.size("m")
-    weights = case.scaled(s2)
+    weights = Scaled(shifted(case.weights, Fraction(1)), s2)
 
     def draw(rng: Generator, replicates: int) -> Draws:
         x = INPUT.sample(rng, (size, replicates))
-        w = 2 / 3 + weights.sample(rng, (size, replicates))
+        w = weights.sample(rng, (size, replicates))
         return np.asarray((x * (w - w.mean(axis=0))).sum(axis=0) ** 2)
 
     # y = Sum d_i w_i with the centred inputs d; of these E[(Sum d^2)^2] and E[d^4]
@@ -111,7 +111,7 @@ def centred_weights(case: Case) -> Trial:
     powers = sum(k**4 for k in coefficients)
     single = powers * fourth + 3 * ((1 - 1 / m) ** 2 - powers)
     excess = case.weights.moment(4) - 3
-    claim = case.claim(mu=HALF, q=INPUT.moment(2))
+    claim = case.claim({"w": weights}, mu=HALF, q=INPUT.moment(2))
     spread = s2**2 * (3 * square + excess * m * single) - claim**2
     second = exact(INPUT.moment(2))
     wrong = {

@@ -101,6 +101,22 @@ class Trial:
             work=count * (self.work or self.numbers),
         )
 
+    def finer(self, part: float) -> "Trial":
+        """The trial in units of its claim and less it: its tolerance is `part` of what it was."""
+        claim = float(self.claimed)
+
+        def draw(rng: Generator, replicates: int) -> Draws:
+            return np.asarray(self.draw(rng, replicates) / claim - 1)
+
+        return replace(
+            self,
+            draw=draw,
+            claimed=0,
+            variance=float(self.variance) / claim**2,
+            neighbours={k: Fraction(float(v) / claim - 1) for k, v in self.neighbours.items()},
+            scale=part,
+        )
+
     @property
     def spread(self) -> float:
         """The variance bound as a float, rounded up; not 0, since replicates differ by rounding."""

@@ -11,11 +11,13 @@ from sympy import Add, Expr, Matrix, Mul, Symbol, limit, oo, sqrt
 
 from varlaw.symbolic.blocks.asymptotics import FAILURES, SECONDS
 from varlaw.symbolic.blocks.enclosed import is_nil
+from varlaw.symbolic.blocks.masked import masked
 from varlaw.symbolic.blocks.recurrence import Growth
 from varlaw.symbolic.blocks.repeat import Repeat
 from varlaw.symbolic.blocks.state import ONE, ZERO, BlockError, State, tidy
 from varlaw.symbolic.clock import clock
 from varlaw.symbolic.occurrences import depends
+from varlaw.symbolic.quotients import NoQuotient, Quotient
 
 UNKNOWN = Growth("")
 
@@ -46,12 +48,21 @@ def _growth(repeat: Repeat, state: State, forward: Growth) -> Growth:
         return UNKNOWN
     if forward.kind == "linear" and forward.rate is not None:
         rate = forward.rate
-        added = ((step - Matrix.eye(2)) * q).applyfunc(lambda e: limit(e, q, oo))
+        added = ((step - Matrix.eye(2)) * q).applyfunc(lambda e: _far_out(e, q))
         return Growth("polynomial", _larger(added / rate)) if _finite(added) else UNKNOWN
     if forward.kind == "constant":
         step = step.subs(q, state.second_moment)
         return _exponential(step) if _finite(step) else UNKNOWN
     return UNKNOWN
+
+
+def _far_out(e: Expr, q: Symbol) -> Expr:
+    """The limit as q grows, at once for a quotient of polynomials in q."""
+    plain, back = masked(e, q, numbers=True)
+    try:
+        return back(Quotient.of(plain).far_out(q))
+    except NoQuotient:
+        return limit(e, q, oo)
 
 
 def _finite(matrix: Matrix) -> bool:

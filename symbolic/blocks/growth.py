@@ -4,13 +4,13 @@ Between neighbouring fixed points the sign of step - q does not change, so that 
 leads from a value to the next fixed point (or end) on the side of that sign.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from flint import arb, ctx
 from sympy import Expr, Float, Integer, Symbol, exp, powsimp
 
-from varlaw.symbolic.blocks.asymptotics import FAILURES, LAYERS, Ends, Term, fading, growing
+from varlaw.symbolic.blocks.asymptotics import FAILURES, LAYERS, Ends, Term, fading, growing, steady
 from varlaw.symbolic.blocks.lines import enclosure
 from varlaw.symbolic.blocks.recurrence import Growth, Product, Recurrence
 from varlaw.symbolic.blocks.roots import OCTAVES, FixedPoint, FixedPoints, fixed_points
@@ -46,7 +46,7 @@ def fate(path: Recurrence) -> Fate:
 
     From a number the way is that of its sign; from a name, that of the only point that attracts.
     """
-    step, q = path.step, path.variable
+    step, q = steady(path.step), path.variable
     points = fixed_points(step, q)
     zero, far = _at_zero(step, q), _far_out(step, q)
     drawing: list[tuple[Growth | None, FixedPoint | Expr | None]] = [
@@ -59,7 +59,7 @@ def fate(path: Recurrence) -> Fate:
         if len(attracting) != 1 or attracting[0][0] == UNKNOWN:
             return Fate(UNKNOWN, points)
     else:
-        place = _next(path, points)
+        place = _next(replace(path, step=step), points)
         if place is None or drawing[place][0] is None:
             return Fate(UNKNOWN, points)
         attracting = [drawing[place]]

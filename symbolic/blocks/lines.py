@@ -25,6 +25,7 @@ from sympy import (
     Symbol,
     acos,
     asin,
+    erfc,
     harmonic,
     polygamma,
 )
@@ -193,7 +194,8 @@ class _Compiler:
             inner = self.register(e.args[0])
             if isinstance(e, acos | asin):
                 inner = self.step(_cut, inner)
-            return self.step(getattr(arb, FUNCTIONS[type(e)]), inner)
+            found = _erfc if isinstance(e, erfc) else getattr(arb, FUNCTIONS[type(e)])
+            return self.step(found, inner)
         if isinstance(e, polygamma) and e.args[0].is_Integer and e.args[0] > 0:
             return self.step(partial(_polygamma, int(e.args[0])), self.register(e.args[1]))
         if isinstance(e, harmonic) and len(e.args) == 1:
@@ -237,6 +239,15 @@ def _within(value: arb, domain: arb) -> arb:
     if domain.contains(value) or not value.is_finite() or not value.overlaps(domain):
         return value
     return value.intersection(domain)
+
+
+def _erfc(at: arb) -> arb:
+    """Far out relative to what it is: -d log erfc(x)/dx < x + sqrt(x^2 + 2) (DLMF 7.8.2)."""
+    if not at > 1 or at.is_exact():
+        return at.erfc()
+    middle, radius, upper = arb(at.mid()), arb(at.rad()), arb(at.abs_upper())
+    apart = radius * (upper + (upper**2 + 2).sqrt())
+    return middle.erfc() * (apart * arb(0, 1)).exp()
 
 
 def _polygamma(n: int, at: arb) -> arb:

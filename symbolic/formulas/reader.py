@@ -10,7 +10,6 @@ What is not in the grammar is not read: NotRead says why and where. There is nev
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
-from importlib.resources import files
 from typing import Any
 
 from lark import Lark, Token
@@ -32,6 +31,7 @@ from varlaw.symbolic.formulas.macros import Macro, expand, pieces
 from varlaw.symbolic.formulas.plain import plain_tokens
 from varlaw.symbolic.formulas.rules import Rules
 from varlaw.symbolic.formulas.tree import Chain, Head, Node
+from varlaw.symbolic.parsers import Grammar
 
 SAID = frozenset({"~", "<", ">", "<=", ">="})  # of each name of a list before it
 MAX_TREE_DEPTH = 2 * MAX_DEPTH
@@ -59,10 +59,17 @@ class _Ready(Lexer):
         yield from data
 
 
+GRAMMAR = Grammar(
+    "varlaw.symbolic.formulas",
+    "formulas",
+    options={"maybe_placeholders": False},
+    objects={"lexer": _Ready, "transformer": Rules()},
+)
+
+
 @cache
 def _parser() -> Lark:
-    grammar = files("varlaw.symbolic.formulas").joinpath("formulas.lark").read_text("utf-8")
-    return Lark(grammar, parser="lalr", lexer=_Ready, transformer=Rules(), maybe_placeholders=False)
+    return GRAMMAR.parser()
 
 
 def read_formula(

@@ -13,7 +13,7 @@ idea: Trefethen and Weideman (2014), SIAM Review 56, section 5; Chiarella and Re
 
 from collections.abc import Sequence
 from itertools import pairwise
-from math import ceil, pi, sqrt
+from math import pi, sqrt
 from typing import NamedTuple
 
 from flint import acb, acb_series, arb, ctx
@@ -26,7 +26,7 @@ from varlaw.symbolic.gaussian.strips import poles
 
 HIGHEST = 60  # order of a pole
 PER_POLE = 40  # points of the grid that take as long as the series at a pole
-CLEAR = 0.2  # of the way between two rows of poles, on either side
+CLEAR, NEAREST = 1.0, 1e-6  # between the height and a pole
 MOST_POLES = 100
 ENTIRE = {"exp", "sin", "cos", "erf", "erfc", "erfi"}
 
@@ -63,20 +63,20 @@ class Row(NamedTuple):
         return found
 
 
-def rows(program: Program, scale: Scale) -> list[Row]:
-    """All poles above the real axis. Raises NoResidue where they are not known."""
-    found: list[Row] = []
+def rows(program: Program, scale: Scale) -> tuple[list[Row], arb]:
+    """All poles above the real axis, up to a height. Raises NoResidue where none are known."""
+    found, ceiling = [], arb.pos_inf()
     mean, deviation = ball(scale.mean), ball(scale.deviation)
     for register, step in enumerate(program.steps, program.first):
         if step.operation not in POLES | ENTIRE | {"add", "mul", "raise"}:
             raise NoResidue(f"{step.operation} has other singularities")
         if step.operation not in POLES:
             continue
-        affine = len(program.polynomials.get(step.left, ())) == 2
         known = poles(program, step)
-        if known is None or (step.operation == "tanh" and not affine):
+        ceiling = ceiling.min(known.height / deviation)
+        if not ceiling > 0:
             raise NoResidue(f"the poles of {step.operation} are not known")
-        for pole in known:
+        for pole in known.points:
             t, period = (pole.point - mean) / deviation, pole.period and pole.period / deviation
             if period is not None:
                 t += acb(0, period * -(t.imag / period).mid().floor())
@@ -84,32 +84,32 @@ def rows(program: Program, scale: Scale) -> list[Row]:
                 found.append(Row(Inside(t, register, pole.order), period))
             elif period is not None or not t.imag < 0:
                 raise NoResidue("a pole near the real axis")
-    return found
+    return found, ceiling
 
 
-def height_between(found: Sequence[Row], span: float, nats: float, flat: float) -> float:
+def height_between(
+    found: Sequence[Row], ceiling: arb, span: float, nats: float, flat: float
+) -> float:
     """The height at which the rule takes the least time; `flat` if that is below all poles.
 
     `span` is the length of the range in units of t, and e^-nats the accuracy aimed at.
     """
-    best = sqrt(2 * nats)
+    best = min(sqrt(2 * nats), 0.999 * float(ceiling.lower()))
     levels: list[float] = []
     for row in found:
-        first, period = float(row.first.t.imag.mid()), row.period
-        count = 1 if period is None else ceil(max(best - first, 0) / float(period.mid())) + 1
-        levels += [first + k * float(period.mid() if period else 0) for k in range(count)]
+        level, period = float(row.first.t.imag.mid()), float((row.period or arb.pos_inf()).mid())
+        while level < best and len(levels) < MOST_POLES:
+            levels.append(level)
+            level += period
     levels.sort()
-    if len(levels) > MOST_POLES:
-        levels = levels[:MOST_POLES]
 
     def cost(height: float, below: int) -> float:
         return span * (nats + height * height / 2) / (2 * pi * height) + PER_POLE * below
 
     ways = [(cost(flat, 0), flat)]
-    for below, (low, high) in enumerate(pairwise([*levels, max(best, levels[-1] + 1)]), 1):
-        if high - low > 1e-6:
-            height = min(max((low + high) / 2, best), high - CLEAR * (high - low))
-            height = (low + high) / 2 if height < best else height
+    for below, (low, high) in enumerate(pairwise([*levels, best]), 1):
+        height = high if high == best and high - low > CLEAR else (low + high) / 2
+        if height - low > NEAREST:
             ways.append((cost(height, below), height))
     return min(ways)[1]
 

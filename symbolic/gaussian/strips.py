@@ -17,6 +17,9 @@ from varlaw.symbolic.gaussian.balls import ball
 from varlaw.symbolic.gaussian.operations import CUT, POLES, Step
 from varlaw.symbolic.gaussian.programs import MOST_TERMS, Coefficients, Exponentials, Program
 
+LOST_BITS = 40  # in the roots of polynomials
+BITS_PER_POLE = 150  # of tanh of a cubic: so many bits of precision for each pole
+
 
 @dataclass(frozen=True)
 class Strip:
@@ -48,33 +51,73 @@ class Pole(NamedTuple):
     period: arb | None = None
 
 
-def poles(program: Program, step: Step) -> list[Pole] | None:
-    """The poles of a division or of tanh, one of each row of them; None where no rule tells.
+class Poles(NamedTuple):
+    """Poles above the real axis or below it, one of each row; all of those with |Im x| < height."""
 
-    Of tanh of a polynomial that is not affine there are more.
-    """
+    points: list[Pole]
+    height: arb
+
+
+def poles(program: Program, step: Step) -> Poles:
+    """The poles of a division or of tanh that rules tell."""
     polynomial = program.polynomials.get(step.left)
-    if step.operation == "tanh":
-        if polynomial is None or len(polynomial) < 2:
-            return None
-        coefficients = [acb(ball(c)) for c in polynomial]
-        coefficients[0] -= acb(0, arb.pi() / 2)
-        if len(coefficients) > 2:
-            return [Pole(z, 1) for z in acb_poly(coefficients).roots()]
-        b, a = coefficients
-        return [Pole(-b / a, 1, arb.pi() / abs(a.real))]
+    nothing = Poles([], arb(0))
+    if step.operation == "tanh" and polynomial is not None and len(polynomial) > 1:
+        if len(polynomial) == 4 and ctx.prec > BITS_PER_POLE:
+            return _poles_of_cubic(polynomial, ctx.prec // BITS_PER_POLE)
+        if len(polynomial) > 2:
+            return Poles([Pole(z, 1) for z in _where_odd(polynomial, 0)], arb(0))
+        b, a = map(ball, polynomial)
+        point = (acb(0, arb.pi() / 2) - b) / a
+        return Poles([Pole(point, 1, arb.pi() / abs(a))], arb.pos_inf())
     if step.operation != "inverse":
-        return None
+        return nothing
     if polynomial is not None:
-        found = _roots(polynomial)
-        return None if found is None else [Pole(z, n) for z, n in found]
+        roots = _roots(polynomial)
+        return nothing if roots is None else Poles([Pole(*root) for root in roots], arb.pos_inf())
     sums = program.exponential_sums.get(step.left)
     known = None if sums is None else _commensurable(sums)
-    found = None if known is None else _roots(known[1])
-    if known is None or found is None or any(root.contains(0) for root, _ in found):
-        return None
+    roots = None if known is None else _roots(known[1])
+    if known is None or roots is None or any(root.contains(0) for root, _ in roots):
+        return nothing
     rate = known[0]
-    return [Pole(z.log() / rate, n, 2 * arb.pi() / abs(rate)) for z, n in found]
+    points = [Pole(z.log() / rate, n, 2 * arb.pi() / abs(rate)) for z, n in roots]
+    return Poles(points, arb.pos_inf())
+
+
+def _where_odd(polynomial: Coefficients, k: int) -> list[acb]:
+    """Where a polynomial is i pi (k + 1/2)."""
+    coefficients = [acb(ball(c)) for c in polynomial]
+    coefficients[0] -= acb(0, arb.pi() * (k + arb(0.5)))
+    return acb_poly(coefficients).roots(tol=_fine())
+
+
+def _fine() -> arb:
+    """Roots are found to this accuracy; at first they are only told apart."""
+    return arb(2) ** (LOST_BITS - ctx.prec)
+
+
+def _poles_of_cubic(polynomial: Coefficients, count: int) -> Poles:
+    """The poles of tanh(p), for p as in `_tanh_of_cubic`, where |p| < pi (count + 1/2).
+
+    With w = x + i y they have x = 0 or x^2 = 3 y^2 - b/c, so that |p| = |y (b - c y^2)| or
+    |y (8 c y^2 - 2 b)|: both are at most y (2 b + 8 c y^2) in size.
+    """
+    known = _centred(polynomial)
+    if known is None:
+        return Poles([], arb(0))
+    b, c = known
+    points = []
+    for k in range(count):  # p is real: the conjugates are where it is -i pi (k + 1/2)
+        points += [z if z.imag > 0 else z.conjugate() for z in _where_odd(polynomial, k)]
+    low, high, most = arb(0), arb(1000), arb.pi() * (count + arb(0.5))
+    for _ in range(30):
+        middle = ((low + high) / 2).mid()
+        if middle * (2 * b + 8 * c * middle * middle) < most:
+            low = middle
+        else:
+            high = middle
+    return Poles([Pole(z, 1) for z in points], low)
 
 
 def _rule(program: Program, step: Step, sums: dict[int, Exponentials]) -> arb | None:
@@ -105,6 +148,18 @@ def _tanh_of_cubic(polynomial: Coefficients) -> arb | None:
     A pole is where Re p = 0 and Im p is an odd multiple of pi/2. For |Im w| < sqrt(b/(3 c)) the
     real part is zero at Re w = 0 only, and there |Im p| = |y (b - c y^2)| grows with |y|.
     """
+    known = _centred(polynomial)
+    if known is None:
+        return None
+    b_size, c_size = known
+    width = (b_size / (3 * c_size)).sqrt()
+    if not 2 * b_size * width / 3 < arb.pi() / 2:
+        width = width.min(arb.pi() / (2 * b_size))
+    return width * arb("0.9")  # at the edge the function is large
+
+
+def _centred(polynomial: Coefficients) -> tuple[arb, arb] | None:
+    """|b| and |c| for p(z) = b w + c w^3 with w = z - z0 and b, c of one sign."""
     d, b, a, c = polynomial
     slope = b
     if a != 0 or d != 0:
@@ -112,13 +167,8 @@ def _tanh_of_cubic(polynomial: Coefficients) -> arb | None:
         slope = b + a * centre  # p'(z0)
         if (d + (b + (a + c * centre) * centre) * centre).expand() != 0:
             return None
-    b_size, c_size = (abs(ball(value)) for value in (slope, c))
-    if not ball(slope) * ball(c) > 0:
-        return None
-    width = (b_size / (3 * c_size)).sqrt()
-    if not 2 * b_size * width / 3 < arb.pi() / 2:
-        width = width.min(arb.pi() / (2 * b_size))
-    return width * arb("0.8")  # at the edge the function is large
+    b_ball, c_ball = ball(slope), ball(c)
+    return (abs(b_ball), abs(c_ball)) if b_ball * c_ball > 0 else None
 
 
 def _commensurable(terms: Exponentials) -> tuple[arb, Coefficients] | None:
@@ -152,7 +202,7 @@ def _roots(coefficients: Coefficients) -> list[tuple[acb, int]] | None:
         pairs: Any = exact.complex_roots()
         return [(root, int(n)) for root, n in pairs]
     try:
-        found = acb_poly([ball(c) for c in coefficients]).roots(maxprec=4 * ctx.prec)
+        found = acb_poly([ball(c) for c in coefficients]).roots(tol=_fine(), maxprec=4 * ctx.prec)
         return [(root, 1) for root in found]
     except (ValueError, ZeroDivisionError):
         return None

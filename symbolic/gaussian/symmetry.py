@@ -74,7 +74,7 @@ def keeps_a_pole(f: Expr, x: Symbol) -> bool:
         (piece,) = pieces_of(f, x)
         code = program(piece.expression, x)
         with ctx.workprec(NEAR_BITS):
-            found = next((p for step in code.steps if (p := poles(code, step))), None)
+            found = next((p for step in code.steps if (p := poles(code, step).points)), None)
             if found is None:
                 return False
             pole, run = min(found, key=lambda p: float(abs(p.point.imag).mid())), code.for_bounds()

@@ -14,6 +14,7 @@ Trefethen and Weideman (2014), The exponentially convergent trapezoidal rule, SI
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import pairwise
 from math import ceil, exp, log, pi, sqrt
 
 from flint import acb, arb, ctx
@@ -29,8 +30,9 @@ LOW = 64  # bits, for bounds
 MOST_POINTS = 200_000
 MOST_BOXES = 4_000
 MANY_BITS = 600  # from where on a strip is looked for even if it must be verified on balls
-WIDEST = 2  # of the boxes to begin with
+CUTS = (-11.0, -6.5, -3.5, -1.5, 0.0, 1.5, 3.5, 6.5, 11.0)  # of the top edge, to begin with
 DEEPEST = 14
+SIDE_DEEPEST = 8
 HALVINGS = 10  # of the height
 SLACK = 10  # bits that the error may be larger than aimed at
 LOOSE = 100  # a bound may be so much above a value: its logarithm counts, next to dozens
@@ -156,9 +158,8 @@ def mass(at: Line, margin: float = 1.0) -> arb:
     """A bound on the integral of |f| times the decay along the top, by intervals cut as needed."""
     fine = arb(exp(min(max(at.sampled(), -700), 700)))  # only steers the cutting
     left, right = at.left - margin, at.right + margin
-    count = max(1, ceil((right - left) / WIDEST))
-    width = (right - left) / count
-    stack = [(left + width * k, left + width * (k + 1), 0) for k in range(count)]
+    inner = [c for c in CUTS if left < c < right]
+    stack = [(low, high, 0) for low, high in pairwise([left, *inner, right])]
     total = arb(0)
     for _ in range(MOST_BOXES):
         if not stack:
@@ -181,19 +182,21 @@ def mass(at: Line, margin: float = 1.0) -> arb:
 def _side(at: Line, x: arb, step: arb) -> arb:
     """A bound on Int_0^height |f(x + i y) w(x + i y)| / (1 + e^(2 pi y/h)) dy."""
     count = max(2, ceil(at.height))
-    for _ in range(8):
-        piece, total = arb(at.height) / count, arb(0)
+    ends = [*(at.height * k / count for k in range(count)), at.height]
+    stack, total = [(low, high, 0) for low, high in pairwise(ends)], arb(0)
+    while stack:
+        low, high, depth = stack.pop()
+        size = at.size(x, arb(low).union(high))
+        if not size.is_finite():
+            if depth == SIDE_DEEPEST:
+                raise NotBounded("the function is not bounded at the sides of its strip")
+            middle = (low + high) / 2
+            stack += [(low, middle, depth + 1), (middle, high, depth + 1)]
+            continue
         # the exponent is convex in y: it is largest at an end of each interval
-        exponents = [
-            (at.weight.rise * piece * k - 2 * arb.pi() / step) * piece * k for k in range(count + 1)
-        ]
-        for k in range(count):
-            size = at.size(x, piece * (k + arb(0.5, 0.5)))
-            total += size * exponents[k].max(exponents[k + 1]).exp()
-        if total.is_finite():
-            return total * piece * at.fade(x)
-        count *= 2
-    raise NotBounded("the function is not bounded at the sides of its strip")
+        exponents = [(at.weight.rise * y - 2 * arb.pi() / step) * y for y in (low, high)]
+        total += size * exponents[0].max(exponents[1]).exp() * (arb(high) - low)
+    return total * at.fade(x)
 
 
 def _verify(at: Line, function: Callable[[acb, bool], acb]) -> None:
@@ -245,9 +248,9 @@ def _grid_and_residues(
     """The grid, and what the poles add that are left between it and the height of the rule."""
     factor = 1 / (2 * arb.pi()).sqrt()
     try:
-        found = rows(program, scale)
+        found, ceiling = rows(program, scale)
         span = at.right - at.left if not even else at.right
-        height = height_between(found, span, (bits + size) * log(2), at.height)
+        height = height_between(found, ceiling, span, (bits + size) * log(2), at.height)
         if height > at.height:
             inside = [pole for row in found for pole in row.below(height)]
             points = grid(replace(at, height=height), bits, factor)

@@ -264,6 +264,14 @@ def identical(state: Expr, used: Used) -> Expr:
     """E[w_ij^k] is the moment declared for the array, whatever the indices."""
 
     def change(part: Expr, scope: Scope) -> Expr:
+        if not isinstance(part, Expectation):
+            return part
+        front, inside = part.args[0].as_coeff_Mul()
+        plain = part if front == 1 else Expectation(inside)
+        value = declared(plain)
+        return part if value == plain else front * value
+
+    def declared(part: Expr) -> Expr:
         entry, order = power_of_entry(part)
         if entry is None:
             return part

@@ -45,11 +45,18 @@ def _by_lemmas(state: Expr, used: Used, change: Change) -> Outcome:
 
 
 def _of_term(change: Callable[[Integrand, Variable], Lemma | None]) -> Change:
-    """A change of those expectations that are of one term on one interval."""
+    """A change of those expectations that are of one term on one interval, or a number times it."""
 
     def apply(part: Expectation, variable: Variable) -> Lemma | None:
-        term = integrand_of(variable.inside(part), variable.symbol)
-        return None if term is None else change(term, variable)
+        front, inside = variable.inside(part).as_coeff_Mul()
+        term = integrand_of(inside, variable.symbol)
+        lemma = None if term is None else change(term, variable)
+        if lemma is None or front == 1:
+            return lemma
+        if lemma.primitive is None:
+            return None
+        grown, *ends = lemma.primitive
+        return replace(lemma, value=front * lemma.value, primitive=(front * grown, *ends))
 
     return apply
 

@@ -3,7 +3,7 @@
 from flint import arb, ctx
 from sympy import Basic, Expr, Integer, Rational, Symbol
 
-from varlaw.symbolic.derivation import Outcome, RuleError, Used, relation, rule
+from varlaw.symbolic.derivation import Outcome, RuleError, Used, WrongLimit, relation, rule
 from varlaw.symbolic.digits import truncated
 from varlaw.symbolic.gaussian.balls import NoEnclosure
 from varlaw.symbolic.gaussian.integrand import variable_of
@@ -39,7 +39,7 @@ def root(
     low, high = (Rational(end) for end in near)
     below = _sign(state, unknown, low, 30)
     if below * _sign(state, unknown, high, 30) != -1:
-        raise RuleError(f"no change of sign between {low} and {high}")
+        raise WrongLimit(f"no change of sign between {low} and {high}")
     precision = places + 10
     while high - low > Rational(1, 10 ** (places + 4)):
         middle = Rational(round((low + high) / 2 * 10 ** (places + 6)), 10 ** (places + 6))
@@ -97,10 +97,11 @@ def _record(state: Basic, used: Used) -> None:
 
 def _sign(state: Expr, unknown: Symbol, at: Expr, places: int) -> int:
     """The sign of lhs - rhs at a value of the unknown."""
-    with ctx.workprec(int(places * BITS) + MORE):
-        gap = value_of((state.lhs - state.rhs).subs(unknown, at), places)
-    if gap > 0:
-        return 1
-    if gap < 0:
-        return -1
+    for room in (places, 2 * places):
+        with ctx.workprec(int(room * BITS) + MORE):
+            gap = value_of((state.lhs - state.rhs).subs(unknown, at), room)
+        if gap > 0:
+            return 1
+        if gap < 0:
+            return -1
     raise RuleError(f"the sign of the difference at {unknown} = {at} is not clear")

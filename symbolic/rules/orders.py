@@ -2,7 +2,7 @@
 
 from sympy import Basic, Expr, Symbol, expand_log, log, powsimp
 
-from varlaw.symbolic.derivation import Outcome, RuleError, Used, relation, rule
+from varlaw.symbolic.derivation import Outcome, RuleError, Used, WrongLimit, relation, rule
 from varlaw.symbolic.orders import coherent, incoherent, order
 
 
@@ -15,10 +15,19 @@ def exponent(state: Expr, used: Used) -> Expr:
 def _exponent(x: Expr, n: Symbol) -> Expr:
     while x.has(coherent, incoherent):
         x = x.replace(lambda e: isinstance(e, coherent | incoherent), lambda e: e.definition)
-    found = (expand_log(log(powsimp(x))) / log(n)).expand()
-    if n in found.free_symbols:
+    if not isinstance(n, Symbol):
+        raise WrongLimit(f"orders are exponents of a dimension, not of {n}")
+    found = _power(x, n)
+    if n not in found.free_symbols:
+        return found
+    front = x.subs(n, 1)
+    if n in _power(x / front, n).free_symbols:
         raise RuleError(f"not covered: {x} is not a power of {n}")
-    return found
+    raise WrongLimit(f"{x} is {front} times a power of {n}")
+
+
+def _power(x: Expr, n: Symbol) -> Expr:
+    return (expand_log(log(powsimp(x))) / log(n)).expand()
 
 
 @rule("stable", "it does not grow with the width: the exponent is at most 0", "stable", True)

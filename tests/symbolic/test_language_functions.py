@@ -26,6 +26,7 @@ from sympy import (
 )
 
 from varlaw.symbolic.activations import ACTIVATIONS, elu, gelu, leaky_relu, relu, silu, step
+from varlaw.symbolic.gates import GATES
 from varlaw.symbolic.language import ReadingError, free_names, read, read_condition, read_function
 from varlaw.symbolic.language_text import chains
 from varlaw.symbolic.terms import indicator
@@ -262,3 +263,9 @@ def test_conditions() -> None:
     for text in ("x", "x >", "x > 0 > ", "> 0", "x != 0", "sqrt(-1) < x", "x < 1/0"):
         with pytest.raises(ReadingError):
             read_condition(text)
+
+
+@pytest.mark.parametrize("name", ["maxout", "dropout", *GATES])
+def test_what_has_several_inputs_says_what_its_moments_are(name: str) -> None:
+    with pytest.raises(ReadingError, match=f"{name} is no function of one variable.*column 3"):
+        read_function(f"1+{name}(x, 2)")

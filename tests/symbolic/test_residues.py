@@ -91,7 +91,7 @@ def test_rows_hold_all_zeros_of_the_denominator() -> None:
     """Of e^(2x) + 2 e^x + 2 at mean 1/2, variance 4: x = log(-1 +- i) + 2 pi i k."""
     scale = Scale(Rational(1, 2), Integer(2), arb(1))
     with ctx.workprec(100):
-        seen = [z.t for row in rows(program(MISH, x), scale) for z in row.below(10.0)]
+        seen = [z.t for row in rows(program(MISH, x), scale)[0] for z in row.below(10.0)]
     expected = [
         (mpmath.log(mpmath.mpc(-1, sign)) + 2j * mpmath.pi * k - 0.5) / 2
         for k in range(-9, 9)
@@ -123,14 +123,47 @@ def test_poles_of_two_steps_at_one_place() -> None:
 
 
 def test_a_pole_at_the_height_is_doubtful() -> None:
-    row = rows(program(1 / (1 + x**2), x), Scale(Integer(0), Integer(1), arb(1)))[0]
+    (row,), _ = rows(program(1 / (1 + x**2), x), Scale(Integer(0), Integer(1), arb(1)))
     with pytest.raises(NoResidue):
         row.below(1.0)
     assert row.below(0.99) == [] and len(row.below(1.01)) == 1
 
 
 def test_the_height_lies_between_rows() -> None:
-    found = rows(program(SIGMOID, x), Scale(Integer(0), Integer(1), arb(1)))
+    known = rows(program(SIGMOID, x), Scale(Integer(0), Integer(1), arb(1)))
     for row, span in enumerate((30.0, 300.0), 1):
-        assert height_between(found, span, 120.0, 3.0) == pytest.approx(2 * row * float(mpmath.pi))
-    assert height_between(found, 1e-3, 120.0, 3.0) == 3.0  # a few points are fewer than a pole
+        height = height_between(*known, span, 120.0, 3.0)
+        assert height == pytest.approx(2 * row * float(mpmath.pi))
+    assert height_between(*known, 1e-3, 120.0, 3.0) == 3.0  # a few points are fewer than a pole
+
+
+@pytest.mark.parametrize("inner", [x + x**3 / 7, -x - 2 * x**3, (x - 1) + (x - 1) ** 3], ids=str)
+def test_poles_of_tanh_of_a_cubic(inner: Expr) -> None:
+    """All solutions of p(z) = i pi (k + 1/2) for many k, below the height that is told."""
+    scale = Scale(Integer(0), Integer(1), arb(1))
+    with ctx.workprec(1000):
+        found, ceiling = rows(program(tanh(inner.expand()), x), scale)
+    top = float(ceiling.lower())
+    seen = sorted(h for row in found if (h := float(row.first.t.imag.mid())) < top)
+    coefficients = [complex(inner.expand().coeff(x, power)) for power in (3, 2, 1, 0)]
+    heights = []
+    for k in range(-60, 60):
+        *above, constant = coefficients
+        with mpmath.workdps(30):
+            shifted = [*above, constant - 1j * mpmath.pi * (k + 0.5)]
+            heights += [float(z.imag) for z in mpmath.polyroots(shifted, maxsteps=500)]
+    expected = sorted(h for h in heights if 0 < h < top)
+    assert len(seen) == len(expected) >= 4
+    assert max(abs(a - b) for a, b in zip(seen, expected, strict=True)) < 1e-9
+
+
+def test_many_digits_with_tanh_of_a_cubic(monkeypatch: pytest.MonkeyPatch) -> None:
+    f = tanh(x + x**3 / 7) * x
+    ours = found(f, Rational(1, 3), Integer(1), 500)
+
+    def none(*_: object) -> object:
+        raise NoResidue
+
+    monkeypatch.setattr(trapezoid, "rows", none)
+    assert found(f, Rational(1, 3), Integer(1), 500).overlaps(ours)
+    assert ours.rad() < arb(10) ** -500

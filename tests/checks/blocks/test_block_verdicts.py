@@ -70,8 +70,11 @@ def test_the_wide_limit_is_refuted_beyond_its_order_only(width, verdict):
 def test_too_few_networks():
     one = found(read_block("linear(32, 40, var=1/32)"), budget=1e5)["forward"]
     assert one.verdict == "undecided"
-    assert "a verdict takes about" in one.why
+    assert "a verdict takes about 2e+03 networks" in one.why
     assert not np.isfinite(one.high)
+    far = found(Off(32, 40, var="1/32"), budget=1e5)["forward"]
+    assert far.verdict == "undecided"
+    assert "of too few networks: more is known from about 2e+03 networks" in far.why
 
 
 def test_refused():
