@@ -34,6 +34,7 @@ from varlaw.symbolic.formulas import (
     read_macros,
     read_partly,
 )
+from varlaw.symbolic.formulas.names import bare
 
 LOG_BASES = {"e": None, "2": 2, "10": 10}
 SHOWN = 500  # characters of a line
@@ -109,6 +110,7 @@ class Reader:
     ignored: list[Note] = field(default_factory=list)
     bare: list[tuple[Node, Spot]] = field(default_factory=list)  # formulas without a relation
     declared: list[tuple[str, Spot]] = field(default_factory=list)  # lines of declarations
+    display: tuple[int, Node] | None = None  # where the display before ends, and with what
     excused: int = 0  # spans that are to be ignored
     clock: Clock = field(default_factory=Clock)
     left: int = 0  # formulas that are still to be read, in what follows it, too
@@ -197,12 +199,28 @@ class Reader:
         if self.document.path.lower().endswith(".tex"):
             after = COMMENT.split(after)[0]
         text = span.text[first:]
-        for chain in reading.chains:
+        for chain in self.continued(span, reading, text):
             unit = dropped(text, chain.sides[-1].end, after)
             read = Placed(chain, self.context, text, shifted, unit, condition, asked)
             self.chains.append(read)
             if (definition := defined(chain)) and literal_of(definition[1]) is not None:
                 self.numbers.add(definition[0])
+
+    def continued(self, span: Span, reading: Reading, text: str) -> Sequence[Chain]:
+        """The chains of a span; a display that begins with = goes on with the one right before."""
+        chains, before = reading.chains, self.display
+        ends = [*(chain.sides[-1] for chain in chains), *reading.expressions]
+        displayed = ends and span.kind in (Kind.DISPLAY, Kind.ENVIRONMENT)
+        self.display = (span.end, max(ends, key=lambda node: node.end)) if displayed else None
+        if not (displayed and before and chains and chains[0].dangling):
+            return chains
+        end, last = before
+        if self.document.text[end : span.start].strip():
+            return chains
+        sign = len(text) - len(text.lstrip())
+        first = replace(bare(last), start=sign, end=sign)
+        whole = replace(chains[0], sides=(first, *chains[0].sides), dangling=False)
+        return (whole, *chains[1:])
 
     def remark(self, remark: Remark) -> None:
         self.statements(remark.text, lambda start, end: self.spot(remark.start, remark.end))

@@ -13,7 +13,8 @@ from varlaw.symbolic.formulas.tree import Head, Node, plain
 LARGE = {prefix: Fraction(1000) ** k for k, prefix in enumerate(("", "k", "M", "G", "T", "P", "E"))}
 SMALL = {prefix: Fraction(1, 1000**k) for k, prefix in enumerate(("", "m", "u", "n", "p"))}
 BITS = {"B": 8, "byte": 8, "bytes": 8, "bit": 1, "bits": 1}
-TIMES = {"min": 60, "h": 3600, "hours": 3600, "hour": 3600, "seconds": 1, "minutes": 60}
+SECONDS = {"min": 60, "minutes": 60, "h": 3600, "hour": 3600, "hours": 3600, "seconds": 1}
+TIMES = {unit: Fraction(seconds) for unit, seconds in SECONDS.items()}
 
 
 def _data(thousand: int) -> dict[str, Fraction]:

@@ -1,6 +1,6 @@
 """Integrals over a range of sums of powers, exponentials and logarithms, in closed form."""
 
-from sympy import Add, Expr, Integer, Symbol, exp, log
+from sympy import Add, Expr, Integer, Mul, Symbol, atan, exp, log, sqrt
 
 
 def integral_over(f: Expr, x: Symbol, low: Expr, high: Expr) -> Expr | None:
@@ -29,6 +29,41 @@ def integral_to_infinity(f: Expr, x: Symbol, low: Expr) -> Expr | None:
             return None
         total -= factor * low ** (power + 1) / (power + 1)
     return total
+
+
+def by_parts(g: Expr, x: Symbol, low: Expr, high: Expr) -> Expr | None:
+    """The integral of a polynomial times e^(a x + b); None for others."""
+    powers = [factor for factor in Mul.make_args(g) if isinstance(factor, exp)]
+    if len(powers) != 1:
+        return None
+    (power,) = powers
+    rest, slope = g / power, power.args[0].diff(x)
+    if not rest.is_polynomial(x) or slope.has(x) or not slope.is_nonzero:
+        return None
+    whole, factor = Integer(0), 1 / slope
+    while rest != 0:
+        whole, rest, factor = whole + factor * rest, rest.diff(x), -factor / slope
+    whole *= power
+    return whole.subs(x, high) - whole.subs(x, low)
+
+
+def of_reciprocal(g: Expr, x: Symbol, low: Expr, high: Expr) -> Expr | None:
+    """The integral of 1/(a x + b) away from its pole, of 1/(a x^2 + b x + c) without real roots."""
+    below, power = g.as_base_exp()
+    if power != -1 or not below.is_polynomial(x):
+        return None
+    polynomial = below.as_poly(x)
+    if polynomial.degree() == 1:
+        first, last = below.subs(x, low), below.subs(x, high)
+        return log(last / first) / polynomial.LC() if (first * last).is_positive else None
+    if polynomial.degree() != 2:
+        return None
+    a, b, c = polynomial.all_coeffs()
+    gap = 4 * a * c - b**2
+    if not gap.is_positive:
+        return None
+    whole = 2 * atan((2 * a * x + b) / sqrt(gap)) / sqrt(gap)
+    return whole.subs(x, high) - whole.subs(x, low)
 
 
 def _antiderivative(g: Expr, x: Symbol, low: Expr) -> Expr | None:

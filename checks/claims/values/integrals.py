@@ -9,7 +9,12 @@ from typing import Any
 from flint import arb, ctx
 
 from varlaw.checks.claims.values.algebra import Algebra, symbol
-from varlaw.checks.claims.values.antiderivatives import integral_over, integral_to_infinity
+from varlaw.checks.claims.values.antiderivatives import (
+    by_parts,
+    integral_over,
+    integral_to_infinity,
+    of_reciprocal,
+)
 from varlaw.checks.claims.values.functions import NoValue
 from varlaw.checks.claims.values.numbers import Scope
 from varlaw.symbolic.activation import KINKED
@@ -149,7 +154,10 @@ def _between(f: Any, x: Any, low: Any, high: Any) -> Any:
             return None
         whole = {exp: g, sin: -cos(inside), cos: sin(inside)}[g.func] / slope
         return factor * (whole.subs(x, high) - whole.subs(x, low))
-    return integral_over(f, x, low, high) if high.is_positive else None
+    found = integral_over(g, x, low, high) if high.is_positive else None
+    if found is None:
+        found = by_parts(g, x, low, high) or of_reciprocal(g, x, low, high)
+    return None if found is None else factor * found
 
 
 def _closed_gaussian(f: Any, x: Any, low: Any, high: Any) -> Any:

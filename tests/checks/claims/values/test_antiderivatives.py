@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
+from judging import verdict
 from mpmath import exp, log, mpf, quad, sqrt, workdps
 from sympy import Expr, Integer, Rational, Symbol
 from sympy import exp as e_to
@@ -86,3 +87,25 @@ def test_integrals_with_declared_names(declared: str, text: str, expected: str) 
         read_plain(text).chains[0], replace(read_context([declared]), stated=True)
     )
     assert str(judgement.verdict) == expected
+
+
+@pytest.mark.parametrize(
+    ("integral", "right", "wrong"),
+    [  # from tables of integrals: Gradshteyn and Ryzhik 2.1, 2.32
+        (r"\int_0^1 \frac{dx}{1 + x}", r"\ln 2", r"\ln 3"),
+        (r"\int_{-3}^{-1} \frac{dx}{x}", r"-\ln 3", r"\ln 3"),
+        (r"\int_0^1 \frac{dx}{1 + x^2}", r"\frac{\pi}{4}", r"\frac{\pi}{2}"),
+        (r"\int_{-1}^{1} \frac{4}{x^2 + 2x + 5} dx", r"\frac{\pi}{2}", r"\pi"),
+        (r"\int_0^1 x e^x dx", "1", "e"),
+        (r"\int_0^1 x^2 e^{-x} dx", "2 - 5/e", "2 - 4/e"),
+    ],
+)
+def test_of_reciprocals_and_by_parts(integral: str, right: str, wrong: str) -> None:
+    assert verdict(f"{integral} = {right}") == "verified"
+    assert verdict(f"{integral} = {wrong}") == "refuted"
+
+
+@pytest.mark.parametrize("ends", ["_{-1}^{1}", "_{-2}^{1}", "_{0}^{1}"])
+def test_over_a_pole_nothing_is_verified(ends: str) -> None:
+    for value in ("0", r"-\ln 2", r"\ln 2"):
+        assert verdict(rf"\int{ends} \frac{{dx}}{{x}} = {value}") == "undecided"
