@@ -43,11 +43,13 @@ class Wave:
     q: Program
     width: float
 
-    def on_complexes(self) -> Callable[[acb], acb]:
+    def on_complexes(self) -> Callable[[acb, bool], acb]:
+        """The wave; asked for analyticity, not finite where that fails."""
         a, b, q = (code.on_complexes() for code in (self.a, self.b, self.q))
 
-        def value(x: acb) -> acb:
-            return (a(x, False) + acb(0, 1) * b(x, False)) * (acb(0, 1) * q(x, False)).exp()
+        def value(x: acb, analytic: bool) -> acb:
+            amplitude = a(x, analytic) + acb(0, 1) * b(x, analytic)
+            return amplitude * (acb(0, 1) * q(x, analytic)).exp()
 
         return value
 
@@ -144,9 +146,9 @@ class Line:
         start, pull = acb(self.base), acb(self.stretch)
         place, slope = acb(self.origin), acb(self.pace)
 
-        def integrand(u: acb, _: bool) -> acb:
+        def integrand(u: acb, analytic: bool) -> acb:
             t = start + pull * u
-            return value(place + slope * u) * (t * t * -0.5).exp()
+            return value(place + slope * u, analytic) * (t * t * -0.5).exp()
 
         return integrand
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 import pytest
-from flint import arb, ctx
+from flint import acb, arb, ctx
 from mpmath import exp, expj, linspace, mp, mpc, mpf, npdf, pi, quad, sqrt
 
 from varlaw.symbolic.gaussian.balls import NoEnclosure
@@ -113,3 +113,20 @@ def test_the_logarithm_of_a_slope_that_falls_like_a_cubic_exponential() -> None:
         wanted = quad(lambda t: mp.log(abs(slope(t))) * npdf(t), places)
         found = mpf(moment("log(|gelu_tanh'(x)|)").digits(15).digits)
         assert abs(found - wanted) < mpf(10) ** -14
+
+
+def test_an_amplitude_with_a_cut_is_not_finite_on_a_ball_that_touches_it() -> None:
+    """A Gauss-Legendre rule has an error bound where all of a ball is in the domain."""
+    f, name = read_function("log(1 + exp(x))*cos(x^5)")
+    (wave,) = waves_of(f, name)
+    across = acb(arb(0, 0.5), arb.pi() + arb(0, 0.1))  # log is of a negative number there
+    value = wave.on_complexes()
+    assert not value(across, True).is_finite()
+    assert value(across - acb(0, 2), True).is_finite()
+    assert 3.1 < wave.width < 3.1416
+    with mp.workdps(30):
+        found = mpf(moment("log(1 + exp(x))*cos(x^5)").digits(20).digits)
+        wanted = sum(
+            _on_ray(lambda z, side=side: mp.log(1 + exp(side * z)), 5).real for side in (1, -1)
+        )
+        assert abs(found - wanted) < mpf(10) ** -19
