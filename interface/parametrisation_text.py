@@ -7,9 +7,10 @@ from sympy import Expr, oo
 
 from varlaw.parametrisations import Answer, numbers
 from varlaw.symbolic.language_text import typed
-from varlaw.symbolic.parametrisation.layers import Exponents, Kind
+from varlaw.symbolic.parametrisation.adam import epsilon, weight_decay
+from varlaw.symbolic.parametrisation.layers import Exponents, Kind, Optimizer
 from varlaw.symbolic.parametrisation.parametrisation import FORMS, Parametrisation
-from varlaw.symbolic.parametrisation.sizes import DEPTH
+from varlaw.symbolic.parametrisation.sizes import DEPTH, WIDTH
 from varlaw.symbolic.parametrisation.table import branch, table
 from varlaw.symbolic.printers.mathematics import latex
 from varlaw.table import Cell, Table
@@ -61,7 +62,25 @@ def _table(found: Answer, width: int | None) -> str:
         r = _number(p.analysis.updates.get(row.kind))
         rows.append(tuple(map(Cell, (*cells, typed(largest[row.kind].rate), r))))
     titles += ["largest stable rate", "r"]
-    return Table(tuple(titles), rows).text(width) + where
+    return Table(tuple(titles), rows).text(width) + where + _of_adam(found, width)
+
+
+def _of_adam(found: Answer, width: int | None) -> str:
+    """The factors of epsilon and weight decay, where the rule is Adam's."""
+    p, rows = found.found, []
+    if p.optimizer is not Optimizer.ADAM:
+        return ""
+    for kind in p.layers:
+        factors = epsilon(p, kind), weight_decay(p, kind)
+        cells = [str(kind), *map(typed, factors)]
+        if found.numeric:
+            at = {WIDTH: found.width.ratio, DEPTH: found.depth.ratio}
+            cells += [f"{float(factor.xreplace(at)):.6g}" for factor in factors]
+        rows.append(tuple(map(Cell, cells)))
+    titles = ["layer", "Adam's epsilon", "weight decay"]
+    titles += [f"({name})" for name in titles[1:]] * found.numeric
+    shrink = "weight decay of AdamW: weights shrink by rate times decay in a step"
+    return f"\n\n{Table(tuple(titles), rows).text(width)}\n{shrink}"
 
 
 def _branch(found: Answer) -> str:
@@ -133,11 +152,16 @@ def latex_table(found: Answer) -> str:
     """The table as a `tabular`, without numbers where no width is given."""
     titles = ["layer", "multiplier", "initial std", "learning rate"]
     heads = titles + [f"({name})" for name in titles[1:]] * found.numeric
+    adam = found.found.optimizer is Optimizer.ADAM
+    heads += ["Adam's epsilon", "weight decay"] * adam
     lines = [rf"\begin{{tabular}}{{{'l' * len(heads)}}}", " & ".join(heads) + r" \\ \hline"]
     for row in table(found.found):
         cells = [f"${latex(factor)}$" for factor in (row.multiplier, row.std, row.rate)]
         if found.numeric:
             cells += [f"${value:.6g}$" for value in numbers(row, found)]
+        if adam:
+            both = epsilon(found.found, row.kind), weight_decay(found.found, row.kind)
+            cells += [f"${latex(factor)}$" for factor in both]
         lines.append(" & ".join([str(row.kind), *cells]) + r" \\")
     if found.found.residual:
         lines.append(rf"branch & ${latex(branch(found.found))}$ \\")

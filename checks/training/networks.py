@@ -14,8 +14,10 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 from sympy import Integer
 
+from varlaw.symbolic.parametrisation.adam import epsilon
 from varlaw.symbolic.parametrisation.layers import Kind, Optimizer, ParametrisationError
 from varlaw.symbolic.parametrisation.parametrisation import Parametrisation
+from varlaw.symbolic.parametrisation.sizes import DEPTH, WIDTH
 from varlaw.symbolic.parametrisation.table import table
 
 Array = NDArray[np.float64]
@@ -33,6 +35,8 @@ class Network:
     width: int
     depth: int
     frozen: bool = False  # the input layer and the readout
+    epsilon: float = 0.0  # Adam's, before the factor of its layer
+    scaled: bool = True  # whether there is such a factor
 
     @cached_property
     def factors(self) -> dict[Kind, tuple[float, float, float]]:
@@ -48,6 +52,14 @@ class Network:
     def branch(self) -> float:
         """The multiplier of a branch."""
         return float(self.depth**-self.parametrisation.branch)
+
+    @property
+    def epsilons(self) -> list[float]:
+        """Adam's epsilon of every layer."""
+        at = {WIDTH: Integer(self.width), DEPTH: Integer(self.depth)}
+        p = self.parametrisation
+        factors = {k: float(epsilon(p, k).xreplace(at)) for k in set(self.kinds())}
+        return [self.epsilon * (factors[k] if self.scaled else 1.0) for k in self.kinds()]
 
     def kinds(self) -> list[Kind]:
         """The kinds of layers from input to output."""
@@ -100,6 +112,7 @@ def trained(net: Network, weights: list[Array], steps: int) -> tuple[list[Array]
     rates = [net.factors[kind][2] for kind in net.kinds()]
     optimizer, weights = net.parametrisation.optimizer, [w.copy() for w in weights]
     first, second = BETAS if optimizer is Optimizer.ADAM else (0.0, 0.0)
+    small = net.epsilons if net.epsilon else [0.0] * len(weights)
     means = [np.zeros_like(w) for w in weights]
     squares = [np.zeros_like(w) for w in weights]
     for t in range(1, steps + 1):
@@ -109,7 +122,7 @@ def trained(net: Network, weights: list[Array], steps: int) -> tuple[list[Array]
                 continue
             means[k] = first * means[k] + (1 - first) * g
             squares[k] = second * squares[k] + (1 - second) * g**2
-            root = np.sqrt(squares[k] / (1 - second**t))
+            root = np.sqrt(squares[k] / (1 - second**t)) + small[k]
             step = np.divide(means[k] / (1 - first**t), root, out=np.zeros_like(g), where=root > 0)
             weights[k] -= rates[k] * step
     return before, forward(net, weights, np.tanh, INPUT)

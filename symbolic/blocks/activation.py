@@ -135,7 +135,7 @@ class Activation(Block):
         """E[f] of a feature."""
         if (few := self._few(state)) is None:
             found = _mean(f, self.variable, state)
-            if f != self.function or not isinstance(state.samples, Integer):
+            if f != self.function or state.samples is None or self._halved is None:
                 return found
             n = state.samples - 1  # on a sphere the norm is sqrt(n), in the mean it is less
             return found * sqrt(n / 2) * gamma(n / 2) / gamma((n + 1) / 2)
@@ -144,12 +144,14 @@ class Activation(Block):
         return ZERO if is_odd(f, self.variable) else mean(Lambda(self.variable, f), few)
 
     def _few(self, state: State) -> int | None:
-        """Over how few samples features were normalised, where means are not those of Gaussian ones.
+        """Over how few samples features were normalised, where that is no law of Gaussian ones.
 
         Of what is linear on both sides of 0 second moments are.
         """
-        few = isinstance(state.samples, Integer) and self._halved is None and state.samples < MANY
-        return int(state.samples) if few else None
+        samples = state.samples
+        if not isinstance(samples, Integer) or self._halved is not None or samples >= MANY:
+            return None
+        return int(samples)
 
     def _pair(self, f: Expr, state: State) -> Expr:
         """E[f(z) f(z')] of two inputs."""

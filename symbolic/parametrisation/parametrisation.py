@@ -32,7 +32,8 @@ class Parametrisation:
 
     `branch` is the exponent s of the multiplier L^-s of a residual branch, one layer deep; the
     depth exponents of layers come on top of it. `residual` says whether there are such branches.
-    Constant factors, Adam's epsilon and weight decay are left out. Raises ParametrisationError.
+    Constant factors are left out; for Adam's epsilon and weight decay see `adam`. Raises
+    ParametrisationError.
 
     Source: Yang and Hu 2021, definition 3.2; in depth Yang et al. 2023 (Tensor Programs VI).
     """

@@ -207,6 +207,11 @@ def _slopes(p: Parametrisation) -> Iterator[Size]:
         )
 
 
+def feature_gradient(p: Parametrisation) -> Expr:
+    """The exponent of the gradient at features in training, once the readout moved."""
+    return [*_slopes(p)][-1].exponent
+
+
 def _gradient(p: Parametrisation, kind: Kind, slope: Expr) -> Size:
     at = {sizes.g: ZERO if kind is Kind.OUTPUT else slope}
     why = "multiplier, times the gradient at its output, times one feature"

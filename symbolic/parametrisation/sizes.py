@@ -44,6 +44,12 @@ def weight_gradient() -> Expr:
 
 
 @lru_cache
+def weight_gradient_in_depth() -> Expr:
+    """The exponent of the depth in the gradient by a raw weight of a residual block."""
+    return exponent_of(DEPTH**-a * DEPTH**-s, DEPTH)
+
+
+@lru_cache
 def entry_step(optimizer: Optimizer) -> Expr:
     """The exponent of the change of an effective weight in one step."""
     return exponent_of(WIDTH**-a * WIDTH**-c * _raw(WIDTH, WIDTH**g, optimizer), WIDTH)

@@ -70,8 +70,8 @@ def test_own_exponents(varlaw):
 
 def test_latex(varlaw):
     out = varlaw("parametrisation", "completep", "--format", "latex").out
-    assert out.startswith(r"\begin{tabular}{llll}")
-    assert r"hidden & $1$ & $\frac{1}{\sqrt{n}}$ & $\frac{1}{n}$ \\" in out
+    assert out.startswith(r"\begin{tabular}{llllll}")
+    assert r"hidden & $1$ & $\frac{1}{\sqrt{n}}$ & $\frac{1}{n}$ & $\frac{1}{L n}$ & $n$ \\" in out
     assert r"branch & $\frac{1}{L}$ \\" in out
 
 
