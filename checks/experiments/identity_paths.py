@@ -27,16 +27,25 @@ from varlaw.checks.experiments.stacks import Branch, Stack
 from varlaw.checks.experiments.zero_init import G, difference, probe
 from varlaw.symbolic.arrays import Entry
 from varlaw.symbolic.sequences import IndexProduct, Term
+from varlaw.symbolic.terms import IndexSum
 
 HALF = Fraction(1, 2)
 
 
+FACTORS = Fraction(2), Fraction(3), Fraction(3, 2)  # of residual connections
+
+
+def admin_stack(case: Case, omegas: Sequence[float | Fraction]) -> Stack:
+    """(omega x + F)/r = (x + F/omega)/(r/omega), with r^2 = omega^2 + s2."""
+    s2, factors = case["s2"], [float(omega) for omega in omegas]
+    branches = [linear_branch(case, s2).scaled(1 / omega) for omega in factors]
+    divisors = [(1 + float(s2) / omega**2) ** 0.5 for omega in factors]
+    return Stack(branches, CENTRED, divisors=divisors)
+
+
 def behind(case: Case, omegas: Sequence[float], claim: Number, wrong: dict[str, Number]) -> Trial:
-    """The weight of x_0: (omega x + F)/r = (x + F/omega)/(r/omega), with r^2 = omega^2 + s2."""
-    s2 = case["s2"]
-    branches = [linear_branch(case, s2).scaled(1 / omega) for omega in omegas]
-    divisors = [(1 + float(s2) / omega**2) ** 0.5 for omega in omegas]
-    return overlap(Stack(branches, CENTRED, divisors=divisors), claim, wrong)
+    """The weight of x_0."""
+    return overlap(admin_stack(case, omegas), claim, wrong)
 
 
 @experiment(
@@ -48,7 +57,7 @@ def behind(case: Case, omegas: Sequence[float], claim: Number, wrong: dict[str, 
 )
 def admin_recursion(case: Case) -> Trial:
     """Three sub-layers of three factors."""
-    s2, factors = case["s2"], [exact(f) for f in (2, 3, Fraction(3, 2))]
+    s2, factors = case["s2"], [exact(f) for f in FACTORS]
     rhs = case.law.statement.rhs.expand()
     (start,) = (e for e in rhs.atoms(Entry) if e.array.name == "x")
     weight = rhs.coeff(start)
@@ -66,6 +75,38 @@ def admin_recursion(case: Case) -> Trial:
         "Prod omega": prod(factors),
     }
     return behind(case, [float(f) for f in factors], kept, wrong)
+
+
+@experiment(
+    law="admin-recursion",
+    quantity="weight of F_1",
+    weights=NON_GAUSSIAN,
+    d=4,
+    s2=Fraction(3, 2),
+)
+def admin_branch(case: Case) -> Trial:
+    """E[x_l F_1]/E[F_1^2] for the second of three branches."""
+    s2, rhs = case["s2"], case.law.statement.rhs.expand()
+    (total,) = rhs.atoms(IndexSum)
+    (branch,) = (e for e in total.summand.atoms(Entry) if e.array.name == "F")
+    weight = rhs.coeff(total) * total.summand.coeff(branch)
+    given = case.at(weight, None, l=len(FACTORS), **{total.bound[0].name: 1})
+    kept = given.xreplace({e: exact(FACTORS[int(e.args[1])]) for e in given.atoms(Term)})
+    stack, unit = admin_stack(case, FACTORS), float(FACTORS[1]) / float(s2)
+
+    def draw(rng: Generator, replicates: int) -> Draws:
+        (_, _), (_, _), (_, added), (last, _) = stack.run(rng, replicates)
+        return np.asarray(unit * np.mean(added * last, axis=0))
+
+    own, above = (exact(f) ** 2 for f in FACTORS[1:])
+    wrong: dict[str, Number] = {
+        "without its own Norm": kept * sqrt(own + s2),
+        "without the Norm of the last layer": kept * sqrt(above + s2),
+        "times omega, as x_0": kept * sqrt(own),
+        "1, as in Pre-Norm": Integer(1),
+    }
+    spread = unit**2 * stack.branch_variance(1)
+    return Trial(draw, stack.numbers, kept, spread, wrong, work=stack.work)
 
 
 @experiment(

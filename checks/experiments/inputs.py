@@ -51,9 +51,9 @@ def sinusoidal_positions(case: Case) -> Trial:
 
 @experiment(law="rotary-positions", quantity="E[y^2]/E[x^2]", weights=ANY, d=8)
 def rotary_positions(case: Case) -> Trial:
-    """The first half of a query, rotated against the second at the angles of position 7."""
+    """The first half of a query, rotated against the second at the angles of position 500."""
     pairs = case.size("d")
-    angles = 7 * 10000.0 ** (-np.arange(pairs) / pairs)
+    angles = 500 * 10000.0 ** (-np.arange(pairs) / pairs)
     cosine, sine = np.cos(angles)[:, None], np.sin(angles)[:, None]
 
     def draw(rng: Generator, replicates: int) -> Draws:
@@ -69,7 +69,8 @@ def rotary_positions(case: Case) -> Trial:
         "cos^2 alone": float(np.mean(cosine**2)),
     }
     told = {name: exact_of(number) for name, number in wrong.items()}
-    return Trial(draw, 2 * pairs, case.claim(q=1), exact_of(excess / pairs), told)
+    claims = [case.claim(q=1, theta=Fraction(float(angle))) for angle in angles]
+    return Trial(draw, 2 * pairs, sum(claims) / pairs, exact_of(excess / pairs), told)
 
 
 @experiment(
@@ -124,7 +125,7 @@ def swiglu(case: Case) -> Trial:
     return Trial(draw, d * (2 * units + 1), case.claim(), (3 * fourth - second**2) / units, told)
 
 
-@experiment(law="attention-qk-means", quantity="Var(q.k)", weights=ANY, d=4, mu=Fraction(1, 2))
+@experiment(law="attention-qk-means", quantity="Var(q.k)", weights=ANY, d=4, mu=Fraction(3, 4))
 def attention_qk_means(case: Case) -> Trial:
     d, mu = case.size("d"), Fraction(case.values["mu"])
     entries = shifted(case.weights, mu)

@@ -1,6 +1,6 @@
 """Experiments on kernels: Gaussian weights times two fixed inputs, the activation, the product."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from math import pi
 
@@ -15,9 +15,11 @@ from varlaw.checks.experiments.attained import computed
 from varlaw.checks.experiments.moments import Number, exact
 from varlaw.checks.experiments.registry import Case, Draws, Trial, experiment
 from varlaw.checks.statistics.methods import BY_VARIANCE, Bounded, Method
+from varlaw.checks.steps.algebra import opened
 from varlaw.derivations.catalogue import find
+from varlaw.symbolic.activations import relu as unit
 from varlaw.symbolic.sequences import Term
-from varlaw.symbolic.terms import IndexSum
+from varlaw.symbolic.terms import Expectation, IndexSum
 
 NORMAL = ("normal",)
 FIRST, SECOND = np.array([1.0, 2.0, 2.0]), np.array([2.0, 2.0, -1.0])  # both of length 3
@@ -126,6 +128,12 @@ def nngp_erf_near(case: Case) -> Trial:
     return erfs(case, NEAR)
 
 
+@experiment(law="nngp-erf", quantity="E[erf(z) erf(z_2)], saturated", weights=NORMAL, q=Fraction(2))
+def nngp_erf_saturated(case: Case) -> Trial:
+    """Where the variance counts, beside the covariance."""
+    return erfs(case, SECOND)
+
+
 def erf_slopes(case: Case, second: Draws) -> Trial:
     q, rho = case["q"], exact(along(second))
 
@@ -165,7 +173,30 @@ def tangent(rng: Generator, replicates: int, case: Case, inputs: tuple[Draws, Dr
     return np.asarray((features[0] * features[1]).sum(axis=0) + (backs[0] * backs[1]).sum((0, 1)))
 
 
-@experiment(law="ntk-two-layer", quantity="E[Theta(x, y)]", weights=("normal", "uniform", "skewed"))
+def sums_of(claim: Expr) -> list[IndexSum]:
+    """The sums of expectations, not those inside of a name."""
+    return [total for total in claim.atoms(IndexSum) if total.summand.has(Expectation)]
+
+
+def plain(total: IndexSum) -> Expr:
+    """What is summed, written out, with numbers in front."""
+
+    def pulled(head: type[Expr]) -> Callable[[Expr], Expr]:
+        def out(inside: Expr) -> Expr:
+            front, rest = inside.as_coeff_Mul()
+            return front * head(rest) if front.is_positive else head(inside)
+
+        return out
+
+    written = opened(total.summand)
+    for head in (unit, Expectation):
+        written = written.replace(head, pulled(head))
+    return written
+
+
+@experiment(
+    law="ntk-two-layer", quantity="E[Theta(x, y)] to 0.5 %", weights=("normal", "uniform", "skewed")
+)
 def ntk_two_layer(case: Case) -> Trial:
     """The expectations that the law speaks of are those of the kernels of ReLU at q = 3."""
     q, along = Fraction(3), exact(int(FIRST @ SECOND))
@@ -174,10 +205,14 @@ def ntk_two_layer(case: Case) -> Trial:
         for name in ("nngp-relu", "nngp-relu-slope")
     ]
     claim = case.law.statement.rhs
-    means = {
-        total: WIDTH * (along * kernels[1] if len(total.ranges) > 1 else kernels[0])
-        for total in claim.atoms(IndexSum)
-    }
+    right = {len(t.ranges): plain(t) for t in sums_of(find("ntk-two-layer").statement.rhs)}
+    means = {}
+    for total in sums_of(claim):
+        several = len(total.ranges)
+        times = plain(total) / right[several]
+        if not times.is_number:
+            raise LookupError(f"no kernel is known for {total}")
+        means[total] = times * WIDTH * (along * kernels[1] if several > 1 else kernels[0])
     scales = {"c": exact(1) / sqrt(WIDTH), "s": 1 / sqrt(3)}
     claimed = case.at(claim.xreplace(means), None, **scales)
     slopes = along / 3
@@ -193,7 +228,7 @@ def ntk_two_layer(case: Case) -> Trial:
         "the slopes alone": slopes * kernels[1],
         "the slopes by the correlation": kernels[0] + exact(ALONG) * kernels[1],
     }
-    return Trial(draw, 4 * WIDTH, claimed, spread, wrong)
+    return Trial(draw, 4 * WIDTH, claimed, spread, wrong).finer(0.5)
 
 
 @experiment(law="ntk-depth", quantity="E[Theta_1]", weights=("normal", "uniform", "rademacher"))

@@ -30,8 +30,8 @@ def over_divisors(claim: Expr, others: dict[str, Number], power: int = 2) -> dic
     quantity="E[(f a + t b)^2]/c^2",
     weights=ANY,
     d=4,
-    f=Fraction(2, 3),
-    t=Fraction(1, 3),
+    f=Fraction(1, 2),
+    t=Fraction(4, 9),
 )
 def mp_sum(case: Case) -> Trial:
     """The branch b is a linear layer on the stream a, whose entries are signs of mean 3/5."""
@@ -67,8 +67,8 @@ def mp_sum(case: Case) -> Trial:
     weights=ANY,
     m=3,
     n=5,
-    f=Fraction(3, 4),
-    t=Fraction(1, 3),
+    f=Fraction(1, 2),
+    t=Fraction(4, 9),
 )
 def mp_cat(case: Case) -> Trial:
     """Channels of mean 1/2 and variance 1."""

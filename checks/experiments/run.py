@@ -131,6 +131,9 @@ def measure(task: Task, law: Law | None = None, journal: Journal | None = None) 
     return measure_compiled(task, trial, task.backend, journal)
 
 
+FAILURES = ValueError, TypeError, LookupError, ArithmeticError, MemoryError, RecursionError
+
+
 def attempt(task: Task, journal: Journal | None = None) -> Measurement:
     """Carry out one measurement; what it cannot be carried out with leaves it undecided."""
     depth = dict(task.values).get("l", 0)
@@ -140,7 +143,7 @@ def attempt(task: Task, journal: Journal | None = None) -> Measurement:
         return measure(task, journal=journal)
     except OverflowError:
         told = "its numbers go out of the range of double precision"
-    except (ValueError, TypeError, ArithmeticError, MemoryError, RecursionError) as error:
+    except FAILURES as error:
         told = " ".join(str(error).split()) or "out of memory"
     return without(task, told)
 

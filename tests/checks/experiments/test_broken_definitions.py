@@ -19,9 +19,18 @@ BROKEN = {  # where in the definition, and what is measured there
     ("nngp-relu", "E[relu(z) relu(z_2)], near"): (0, 1, 0, 2, 0, 0, 1),  # t^2 in what norms z_2
     ("nngp-relu-slope", "P(z > 0, z_2 > 0), opposite"): (0, 0, 0, 1, 0),  # the part along z
     ("sigmoid-backward", "E[sigmoid'(z)^2] to 0.1 %"): (0, 1, 0),  # the exponent above the line
+    ("edm-skip", "E[x y]/E[y^2]"): (0, 0, 0, 2, 0),  # the noise
+    ("alpha-dropout", "Var(x b + k (1 - b))"): (0, 0, 0),
+    ("maxout", "E[max(z_1, z_2, z_3)^2]"): (1, 0, 1, 0, 1),  # in the chance to be the largest
     ("nngp-erf", "E[erf(z) erf(z_2)], near"): (0, 1, 0, 2, 0, 0, 1),
     ("random-fourier-features", "E[cos cos + sin sin] to 0.1 %"): (0, 0, 1, 0, 2, 0, 0, 1),
     ("glu-init", "E[(sigmoid(z) b)^2]"): (0, 1, 0, 0),  # the gate's pre-activation
+    ("admin-recursion", "weight of F_1"): (2, 1, 1),  # the branch in the sum
+    ("head-bert", "by quadrature"): (2, 0, 2, 1, 3, 0, 0, 0),  # the 2 in erf(sqrt(2))
+    ("gain-sigmoid", "g^2 (E[sigmoid(z)^2] - 1/4)"): (1, 0, 0, 0),
+    ("nngp-erf", "E[erf(z) erf(z_2)], saturated"): (0, 1, 0, 2, 1, 1),
+    ("xavier", "mean of forward and backward gain, narrowing"): (0, 0),
+    ("ntk-two-layer", "E[Theta(x, y)]"): (0, 1),  # the hidden layer's part
     ("nngp-erf-slope", "E[erf'(z) erf'(z_2)], near"): (0, 3, 0, 1, 0, 2, 0, 1),
 }
 
