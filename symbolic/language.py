@@ -218,7 +218,7 @@ def _explain(source: str, error: UnexpectedInput) -> str:
     place, text = error.pos_in_stream or 0, ""
     if isinstance(error, UnexpectedToken):
         if error.token.type == "$END":
-            return f"{shown(source)} ends too early"
+            return f"{shown(source)} ends too early, at column {len(source.rstrip()) + 1}"
         text = str(error.token)
     elif isinstance(error, UnexpectedCharacters):
         text = source[place]

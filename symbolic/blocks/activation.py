@@ -5,7 +5,7 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 from flint import arb, ctx
-from sympy import Dummy, Expr, Float, Integer, Lambda, Mul, Rational, Symbol, oo
+from sympy import Dummy, Expr, Float, Integer, Lambda, Mul, Rational, Symbol, gamma, oo, sqrt
 
 from varlaw.symbolic.blocks.block import Block
 from varlaw.symbolic.blocks.enclosed import gaussian_mean
@@ -34,6 +34,7 @@ from varlaw.symbolic.language_text import typed
 
 U, V = Dummy("u", real=True), Dummy("v", positive=True)  # no name in a state clashes with them
 MOST_OPERATIONS = 1000
+MANY = 1000  # samples that a feature is normalised over
 NARROW = Rational(1, 64)  # a variance at which exp(x^2) is no problem
 SOMEWHERE = Rational(577, 1000)  # no kink or jump of a function that people write
 RHO = Dummy("rho", real=True)
@@ -62,9 +63,9 @@ class Activation(Block):
     def forward(self, state: State) -> State:
         self._check(state)
         f, x, half = self.function, self.variable, self._half(state)
-        square = _mean(f**2, x, state) if half is None else half  # where finite, so is the mean
+        square = self._mean(f**2, state) if half is None else half  # where finite, so is the mean
         product = None if state.product is None else self._pair(f, state)
-        mean = tidy(_mean(f, x, state))
+        mean = tidy(self._mean(f, state))
         return state.become(
             mean=mean,
             mean_regime=SIGN if mean == 0 and state.symmetric else _wide(state, "mean"),
@@ -83,14 +84,22 @@ class Activation(Block):
             what = "is unbounded" if any(v.is_finite is False for v in values) else "jumps"
             raise BlockError(f"{typed(self.function)} {what}, so that gradients are infinite")
         slope, half = slope_of(self.function, self.variable), self._half(state)
-        factor = _mean(slope**2, self.variable, state) if half is None else self._halved
+        factor = self._mean(slope**2, state) if half is None else self._halved
         product = ZERO if gradient.product == 0 else gradient.product * self._pair(slope, state)
         of_slope = _wide(state, "mean") if half is None else SIGN
+        turned = None
+        if state.samples is not None:
+            x = self.variable
+            both = (
+                ZERO if gradient.product == 0 else gradient.product * self._pair(slope * x, state)
+            )
+            turned = (gradient.second_moment * self._mean(slope**2 * x**2, state), both)
         return gradient.become(
             second_moment=tidy(factor * gradient.second_moment),
             regime=joint([gradient.regime, of_slope]),
             product=product,
             product_regime=joint([gradient.product_regime, _wide(state)]),
+            turned=turned,
         )
 
     def _check(self, state: State) -> None:
@@ -122,8 +131,32 @@ class Activation(Block):
             return None
         return self._halved * state.second_moment
 
+    def _mean(self, f: Expr, state: State) -> Expr:
+        """E[f] of a feature."""
+        if (few := self._few(state)) is None:
+            found = _mean(f, self.variable, state)
+            if f != self.function or not isinstance(state.samples, Integer):
+                return found
+            n = state.samples - 1  # on a sphere the norm is sqrt(n), in the mean it is less
+            return found * sqrt(n / 2) * gamma(n / 2) / gamma((n + 1) / 2)
+        from varlaw.symbolic.blocks.sphere import mean  # NumPy loads with it
+
+        return ZERO if is_odd(f, self.variable) else mean(Lambda(self.variable, f), few)
+
+    def _few(self, state: State) -> int | None:
+        """Over how few samples features were normalised, where means are not those of Gaussian ones.
+
+        Of what is linear on both sides of 0 second moments are.
+        """
+        few = isinstance(state.samples, Integer) and self._halved is None and state.samples < MANY
+        return int(state.samples) if few else None
+
     def _pair(self, f: Expr, state: State) -> Expr:
         """E[f(z) f(z')] of two inputs."""
+        if (few := self._few(state)) is not None:
+            from varlaw.symbolic.blocks.sphere import pair  # NumPy loads with it
+
+            return pair(Lambda(self.variable, f), few)
         r = state.correlation
         if r == 1:
             return tidy(_mean(f**2, self.variable, state))

@@ -72,13 +72,17 @@ class BatchNorm(Block):
     """(x - mean)/std of each feature over N samples, in training: mean 0, second moment 1, exactly.
 
     Any two of the N samples then have the product -1/(N - 1), since they sum to 0 (Yang et al.
-    2019). The variance over samples is E[x^2] - E[x x'], two samples' product; gradients, less
-    their mean over samples, are divided by it, with (N - 2)/(N - 3) if features are Gaussian, and
-    sum to 0 as well. Without `samples` N is large. Of images the samples are the positions of all
-    of them: what the positions of one share, behind a pool, is not in the mean of many images.
+    2019). The variance over samples is E[x^2] - E[x x'], two samples' product. Gradients, less
+    their mean over samples and their part along the normalised y, are divided by the deviation, and
+    sum to 0 as well: of Gaussian features, whose direction is uniform and independent of it, they
+    get ((N - 1) (E[g^2] - E[g g'] - E[g g' y y']) - E[g^2 y^2])/((N - 3) s), which is
+    (N - 2)/(N - 3) (E[g^2] - E[g g'])/s where g is independent of y. Without `samples` N is large.
+    Of images the samples are the positions of all of them: what the positions of one share, behind
+    a pool, is not in the mean of many images.
     """
 
     samples: Expr | None
+    apart: ClassVar[bool] = True  # samples are independent of one another, given the weights before
 
     def __init__(self, samples: Text | None = None) -> None:
         found = None if samples is None else size(samples, "number of samples")
@@ -91,16 +95,21 @@ class BatchNorm(Block):
         product = None if state.product is None else left
         scale = ONE if state.product is None else tidy(state.second_moment - state.product)
         normalised = _normalised(state, _kept(scale, ZERO), PLACES, mean=ZERO, product=product)
-        return normalised.become(Approximation.SAMPLES)
+        return normalised.become(
+            Approximation.SAMPLES, samples=self.samples if self.apart else None
+        )
 
     def backward(self, gradient: Gradient, state: State) -> Gradient:
         scale, n = tidy(state.second_moment - state.followed), self.samples
-        counted = ONE if n is None or not state.gaussian else (n - 2) / (n - 3)
-        alike = self._alike(gradient)
-        passed = tidy(counted * (gradient.second_moment - alike) / scale)
+        g, alike = gradient.second_moment, self._alike(gradient)
+        counted, passed = n is not None and state.gaussian, g - alike
+        if n is not None and state.gaussian:
+            own, pair = gradient.turned or (g, -alike / (n - 1))
+            passed = ((n - 1) * (g - alike - pair) - own) / (n - 3)
+        passed = tidy(passed / scale)
         rest = ZERO if n is None else tidy(-passed / (n - 1))
         return gradient.become(
-            Approximation.SAMPLES if counted == 1 else Approximation.WIDE,
+            Approximation.WIDE if counted else Approximation.SAMPLES,
             *state.resting("second_moment", "product"),
             *gradient.resting(),
             second_moment=passed,
@@ -119,6 +128,8 @@ class InstanceNorm(BatchNorm):
 
     The map is that of BatchNorm, positions being the samples.
     """
+
+    apart: ClassVar[bool] = False
 
     def _alike(self, gradient: Gradient) -> Expr:
         if gradient.pooled:

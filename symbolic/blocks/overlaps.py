@@ -2,10 +2,11 @@
 
 from typing import NamedTuple
 
-from sympy import Expr, harmonic, polygamma
+from sympy import Expr, Float, Integer, harmonic, polygamma
 
 from varlaw.symbolic.blocks.state import ONE, ZERO, tidy
 
+NEAR = 1e-13
 WRITTEN_OUT = 20  # tokens up to which sums over positions are fractions
 
 
@@ -48,6 +49,12 @@ class Means(NamedTuple):
     two: Expr = ONE
     bias_one: Expr = ZERO
     bias_two: Expr = ZERO
+
+
+def rounded(number: float, digits: int = 15) -> Expr:
+    """A number found in double precision, as a whole number where it is one to all its digits."""
+    near = round(number)
+    return Integer(near) if abs(number - near) < NEAR else Float(number, digits)
 
 
 def of_all(one: Expr, two: Expr, n: Expr) -> Overlap:

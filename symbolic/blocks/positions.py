@@ -12,13 +12,12 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 import numpy as np
-from sympy import Expr, Float
+from sympy import Expr
 
-from varlaw.symbolic.blocks.overlaps import Means
+from varlaw.symbolic.blocks.overlaps import Means, rounded
 from varlaw.symbolic.blocks.state import BlockError
 from varlaw.symbolic.gaussian.arrays import Array
 
-DIGITS = 15
 ROWS = 256  # distances that are summed at once
 
 
@@ -179,7 +178,7 @@ def located(
 def means(place: Positions) -> Means:
     """The means of a number of tokens."""
     if place.causal and place.variance == 0 and place.tokens > 2:
-        return Means(*(Float(number, DIGITS) for number in (*place.turned(), 0, 0)))
+        return Means(*(rounded(number) for number in (*place.turned(), 0, 0)))
     found = (
         place.mean(place.kept, pairs=True),
         place.mean(place.alike, pairs=False),
@@ -187,4 +186,4 @@ def means(place: Positions) -> Means:
         place.mean(place.added, pairs=False),
         place.mean(place.added, pairs=True),
     )
-    return Means(*(Float(number, DIGITS) for number in found))
+    return Means(*(rounded(number) for number in found))

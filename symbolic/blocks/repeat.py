@@ -121,7 +121,7 @@ class Repeat(Block):
         layer = self.layer(state)
         followed = gradient.product != 0
         passed = self._passed(layer, followed, gradient.pooled)
-        regimes = {
+        regimes: dict[str, Any] = {
             name: joint([getattr(gradient, name), getattr(passed, name)])
             for name in gradient.REGIMES.values()
         }

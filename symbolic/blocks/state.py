@@ -70,6 +70,7 @@ class _Flow:
     product_regime: Regime = field(default_factory=Regime)
 
     REGIMES: ClassVar[dict[str, str]] = {"second_moment": "regime", "product": "product_regime"}
+    PASSING: ClassVar[tuple[str, ...]] = ()  # what the next map takes away, unless it gives it
 
     def become(self, *used: Approximation, **changed: Any) -> Self:
         """The same with other values; every number given rests on what it did, and on `used`.
@@ -77,6 +78,7 @@ class _Flow:
         Where no number is given, all of them do.
         """
         numbers = [name for name in self.REGIMES if name in changed] or list(self.REGIMES)
+        changed = dict.fromkeys(self.PASSING) | changed
         for regime in (self.REGIMES[name] for name in numbers):
             changed.setdefault(regime, Regime(getattr(self, regime) | set(used)))
         return replace(self, **changed)
@@ -101,6 +103,7 @@ class State(_Flow):
     are in; `symmetric`, that the sign of those weights is a sign of all features together.
     `regime` is what the second moment rests on, `mean_regime` and `product_regime` the others.
     `memory` is the state of the tokens that cross attention reads, None where there are none.
+    `samples` are those that the features were just normalised over, if they were.
     """
 
     mean: Expr = ZERO
@@ -111,7 +114,9 @@ class State(_Flow):
     symmetric: bool = False
     mean_regime: Regime = field(default_factory=Regime)
     memory: "State | None" = None
+    samples: Expr | None = None
 
+    PASSING: ClassVar[tuple[str, ...]] = ("samples",)
     REGIMES: ClassVar[dict[str, str]] = {
         "second_moment": "regime",
         "mean": "mean_regime",
@@ -141,9 +146,15 @@ class Gradient(_Flow):
     """The second moment of the gradient in one entry; `product` is that of two tokens' gradients.
 
     A gradient is a probe sent backward, of uncorrelated entries and independent of the weights.
+    `turned` is E[g^2 x^2] and, of two samples, E[g g' x x'] for features x that were just
+    normalised over samples, where g depends on them; None where it does not.
     Where it is `pooled`, all positions of an image were averaged: `product` is that of two of
     them, and two images share nothing.
     """
+
+    turned: tuple[Expr, Expr] | None = None
+
+    PASSING: ClassVar[tuple[str, ...]] = ("turned",)
 
     product: Expr = ZERO
     pooled: bool = False

@@ -4,14 +4,13 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
 import numpy as np
-from sympy import Expr, Float
+from sympy import Expr
 
 from varlaw.symbolic.blocks.alibi import Alibi
+from varlaw.symbolic.blocks.overlaps import rounded
 from varlaw.symbolic.blocks.state import ONE, BlockError
 from varlaw.symbolic.blocks.tokens import Tokens, back, follow, value
 from varlaw.symbolic.gaussian.arrays import Array
-
-DIGITS = 15
 
 
 @dataclass(frozen=True)
@@ -56,7 +55,7 @@ class Near:
     def rest_one(self) -> Expr:
         """The mean of (1 - A)^2 of one query."""
         own = 1 - np.diagonal(self.overlaps, axis1=1, axis2=2)
-        return Float(float((own**2).mean()), DIGITS)
+        return rounded(float((own**2).mean()))
 
     @property
     def two(self) -> Expr:
@@ -80,14 +79,14 @@ class Near:
         return self._paired(own[:, :, None] * own[:, None, :])
 
     def _single(self, values: Array) -> Expr:
-        return Float(float(np.diagonal(values, axis1=1, axis2=2).mean()), DIGITS)
+        return rounded(float(np.diagonal(values, axis1=1, axis2=2).mean()))
 
     def _paired(self, values: Array) -> Expr:
         n = values.shape[1]
         if n == 1:
             return ONE
         whole = values.sum() - np.diagonal(values, axis1=1, axis2=2).sum()
-        return Float(float(whole) / len(values) / n / (n - 1), DIGITS)
+        return rounded(float(whole) / len(values) / n / (n - 1))
 
 
 def slopes(heads: int) -> Array:

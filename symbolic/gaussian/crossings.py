@@ -13,6 +13,7 @@ from math import floor, inf
 from flint import arb, ctx
 from sympy import (
     Add,
+    Dummy,
     Expr,
     Integer,
     Mul,
@@ -77,7 +78,14 @@ class NotClosed(ValueError):
 
     def __str__(self) -> str:
         message, *parts = self.args
-        return str(message).format(*parts) if parts else str(message)
+        return str(message).format(*map(_named, parts)) if parts else str(message)
+
+
+def _named(part: object) -> object:
+    """An expression with variables of ours under their plain names."""
+    if not isinstance(part, Expr):
+        return part
+    return part.xreplace({d: Symbol(d.name) for d in part.atoms(Dummy)})
 
 
 Span = tuple[float, float]

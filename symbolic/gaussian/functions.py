@@ -45,10 +45,10 @@ def function_of(
     positive: Iterable[str] = (),
     notes: list[str] | None = None,
 ) -> tuple[Expr, Symbol]:
-    """As `function_read`, the name of an activation alone being the activation of x."""
-    alone = isinstance(text, str) and len(text) > 1 and text.isidentifier() and text != variable
-    if alone and free_names(text):
-        text = f"{function_named(str(text)).name}({variable or 'x'})"
+    """As `function_read`, the name of an activation alone (relu, gelu') being that of x."""
+    name = text.rstrip("'") if isinstance(text, str) else ""
+    if len(name) > 1 and name.isidentifier() and text != variable and free_names(name):
+        text = f"{function_named(name).name}{str(text)[len(name) :]}({variable or 'x'})"
     f, x = function_read(text, variable, positive, notes)
     return at_numbers(f), x
 

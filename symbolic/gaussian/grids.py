@@ -108,6 +108,11 @@ def _plan(program: Program) -> Plan:
         if known and step.operation in FACTORS:
             waves.append((target, step.left, FACTORS[step.operation]))
             continue
+        wave = program.wave_plus_one(step.left) if step.operation == "log" else None
+        if wave is not None:
+            needed.add(wave)
+            runners.append((arb.log1p, target, wave))
+            continue
         needed |= {step.left, step.right}
         if step.operation == "raise" and step.exponent == 2:
             runners.append((mul, target, step.left, step.left))

@@ -42,7 +42,11 @@ class Growth:
         for position, step in enumerate(program.steps, program.first):
             polynomial = polynomials.get(position)
             if polynomial is not None:
-                self.registers.append(self._number(self._shifted(polynomial)))
+                found = self._number(self._shifted(polynomial))
+                if not found.sign:  # as 1 + x^4 has, where the mean is many deviations from 0
+                    known = self._step(step)
+                    found = found._replace(sign=known.sign, least=known.least)
+                self.registers.append(found)
             else:
                 self.registers.append(self._completed(self._step(step)))
         self.result = self.registers[program.result]
@@ -104,6 +108,10 @@ class Growth:
             if c > 0:
                 found = Rate(arb(c.lower()).log(), arb(power))
                 least = found if least is None else larger(self.start, least, found)
+        if not sign and len(p) == 3 and p[2] > 0:
+            lowest = p[0] - p[1] ** 2 / (4 * p[2])
+            if lowest > 0:
+                sign, least = 1, Rate(arb(lowest.lower()).log())
         return Known(size_of(self.start, p), least, sign, p, p)
 
     def _step(self, step: Step) -> Known:

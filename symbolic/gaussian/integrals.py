@@ -104,6 +104,10 @@ class Normal:
     def whole(self) -> bool:
         return (self.lower, self.upper) == (-oo, oo)
 
+    @property
+    def _is_side_of_zero(self) -> bool:
+        return (self.lower, self.upper) in ((-oo, 0), (0, oo))
+
     def moment(self, power: int, erfs: tuple[Affine, ...]) -> Expr:
         memory: dict[tuple[int, tuple[Affine, ...]], Expr] = {}
         return self._moment(power, erfs, memory)
@@ -149,8 +153,11 @@ class Normal:
             return self._erf_below(self.upper, erfs[0]) - self._erf_below(self.lower, erfs[0])
         if len(erfs) == 2 and self.whole:
             return self._two(*erfs)
-        if self.whole and len(erfs) % 2 and all(self._height(*e) == 0 for e in erfs):
-            return Integer(0)
+        if all(self._height(*e) == 0 for e in erfs):
+            if self.whole and len(erfs) % 2:
+                return Integer(0)
+            if len(erfs) == 2 and self.m == 0 and self._is_side_of_zero:
+                return self._two(*erfs) / 2  # the integrand is even
         raise NotClosed("more error functions than closed forms are known for")
 
     def _spread(self, alpha: Expr) -> Expr:

@@ -55,7 +55,7 @@ def operation(kind: Any, step: Step, special: Special) -> Callable[..., Any]:
         case "logistic":
             return _logistic
         case "softplus":
-            return _softplus(special.get("log", kind.log))
+            return _softplus(kind, special)
         case name:
             return getattr(kind, name)
 
@@ -68,9 +68,19 @@ def _logistic(u: Any, c: Any) -> Any:
     return 1 / (c + u.exp())
 
 
-def _softplus(logarithm: Callable[[Any], Any]) -> Callable[[Any, Any], Any]:
+def _softplus(kind: Any, special: Special) -> Callable[[Any, Any], Any]:
     """log(c + e^u): on the right in the form u + log(1 + c e^-u), equal on the real axis."""
-    return lambda u, c: u + logarithm(1 + c * (-u).exp()) if u.real > 0 else logarithm(c + u.exp())
+    logarithm = special.get("log", kind.log)
+
+    def plus_one(value: Any) -> Any:
+        return logarithm(1 + value) if "log" in special else value.log1p()
+
+    def run(u: Any, c: Any) -> Any:
+        if u.real > 0:
+            return u + plus_one(c * (-u).exp())
+        return plus_one(u.exp()) if c == 1 else logarithm(c + u.exp())
+
+    return run
 
 
 def analytic_one(name: str) -> Callable[..., acb]:

@@ -174,6 +174,17 @@ class Program:
                 return inner.left, other
         return None
 
+    def wave_plus_one(self, register: int) -> int | None:
+        """The register of e^u for 1 + e^u."""
+        step = self._made_by(register)
+        if step is None or step.operation != "add":
+            return None
+        for one, other in ((step.left, step.right), (step.right, step.left)):
+            inner = self._made_by(one)
+            if inner is not None and inner.operation == "exp" and 0 < other < self.first:
+                return one if self.numbers[other - 1] == 1 else None
+        return None
+
     def _made_by(self, register: int) -> Step | None:
         return self.steps[register - self.first] if register >= self.first else None
 

@@ -98,7 +98,7 @@ def height_between(
     levels: list[float] = []
     for row in found:
         level, period = float(row.first.t.imag.mid()), float((row.period or arb.pos_inf()).mid())
-        while level < best and len(levels) < MOST_POLES:
+        while level < best + CLEAR and len(levels) < MOST_POLES:
             levels.append(level)
             level += period
     levels.sort()
@@ -107,8 +107,8 @@ def height_between(
         return span * (nats + height * height / 2) / (2 * pi * height) + PER_POLE * below
 
     ways = [(cost(flat, 0), flat)]
-    for below, (low, high) in enumerate(pairwise([*levels, best]), 1):
-        height = high if high == best and high - low > CLEAR else (low + high) / 2
+    for below, (low, high) in enumerate(pairwise([*levels, best + 2 * CLEAR]), 1):
+        height = min((low + high) / 2, best) if high < best + CLEAR else best
         if height - low > NEAREST:
             ways.append((cost(height, below), height))
     return min(ways)[1]

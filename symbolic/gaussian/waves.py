@@ -125,7 +125,7 @@ def _wave(a: Expr, b: Expr, q: Expr, x: Symbol) -> Wave:
         if found.open or code.uses(KINKED | {"divided"}):
             raise NoEnclosure(f"{code.expression} is not known to be analytic")
         width = min(width, float(found.half_width.lower()))
-    return Wave(*codes, width)
+    return Wave(codes[0], codes[1], codes[2], width)
 
 
 @dataclass(frozen=True)

@@ -81,8 +81,15 @@ def quotient(expression: Expr) -> Quotient:
 
 def _is_root(factor: Expr) -> bool:
     """Whether it is a root of something positive, or a power of one: v^(1/4), v^(3/2)."""
-    fraction = isinstance(factor, Pow) and factor.exp.is_Rational and not factor.exp.is_Integer
-    return bool(fraction and factor.base.is_positive)
+    return bool(_fraction(factor) and factor.base.is_positive)
+
+
+def _fraction(factor: Expr) -> bool:
+    return isinstance(factor, Pow) and factor.exp.is_Rational and not factor.exp.is_Integer
+
+
+def _plain(base: Expr) -> bool:
+    return not is_random(base) and not holds(base, HEADS)
 
 
 def _cancelled(
@@ -106,10 +113,11 @@ def _joined(factors: list[Expr]) -> list[Expr]:
     """Roots of one order under one root, where not all are roots of integers."""
     groups: dict[int, list[Pow]] = {}
     for factor in factors:
-        if _is_root(factor) and factor.exp < 1:
+        if _fraction(factor) and factor.exp < 1 and (_is_root(factor) or _plain(factor.base)):
             groups.setdefault(int(factor.exp.q), []).append(factor)
     for order, roots in groups.items():
-        if len(roots) > 1 and not all(root.base.is_Integer for root in roots):
+        signs = sum(not _is_root(root) for root in roots)  # sqrt(x) sqrt(v) = sqrt(v x) for v > 0
+        if len(roots) > 1 and signs < 2 and not all(root.base.is_Integer for root in roots):
             inner = [root.base**root.exp.p for root in roots]
             whole = prod(part for part in inner if part.is_Integer)
             parts = [part for part in inner if not part.is_Integer]
@@ -121,7 +129,9 @@ def _joined(factors: list[Expr]) -> list[Expr]:
 
 def under_one_root(above: Sequence[Expr], below: Sequence[Expr]) -> tuple[Expr, Expr, Expr] | None:
     """Two roots of one order above each other, as their bases and the exponent."""
-    if len(above) != 1 or len(below) != 1 or not all(map(_is_root, (*above, *below))):
+    if len(above) != 1 or len(below) != 1 or not _is_root(below[0]):
+        return None
+    if not _fraction(above[0]) or not (_is_root(above[0]) or _plain(above[0].base)):
         return None
     (top,), (bottom,) = above, below
     return (top.base, bottom.base, top.exp) if top.exp == bottom.exp < 1 else None

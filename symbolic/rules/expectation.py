@@ -28,8 +28,10 @@ Product = tuple[Expr, tuple[Range, ...]]
 
 
 @rule("moments", "definition of variance and covariance")
-def moments(state: Expr, used: Used) -> Expr:
+def moments(state: Expr, used: Used) -> Outcome:
     """Var X = E X^2 - (E X)^2 and Cov(X, Y) = E X Y - E X E Y."""
+    kinds = {"variance": Variance, "covariance": Covariance}
+    held = " and ".join(name for name, kind in kinds.items() if state.has(kind))
 
     def change(part: Expr, scope: Scope) -> Expr:
         if isinstance(part, Variance):
@@ -40,7 +42,7 @@ def moments(state: Expr, used: Used) -> Expr:
             return Expectation(x * y) - Expectation(x) * Expectation(y)
         return part
 
-    return rewrite(state, change)
+    return Outcome(rewrite(state, change), reason=f"definition of the {held}")
 
 
 @rule("unfold", "by definition")
@@ -59,8 +61,8 @@ def unfold(state: Expr, used: Used, name: str | None = None) -> Expr:
     return change(state)
 
 
-@rule("expand", "multiply out: one index copy per factor")
-def expand(state: Expr, used: Used) -> Expr:
+@rule("expand", "multiply out")
+def expand(state: Expr, used: Used) -> Outcome:
     """Multiply out powers and products of sums inside expectations, one index copy per factor."""
 
     def change(part: Expr, scope: Scope) -> Expr:
@@ -68,7 +70,9 @@ def expand(state: Expr, used: Used) -> Expr:
             return part
         return Expectation(_joint(_expanded(part.args[0])))
 
-    return rewrite(state, change)
+    sums = any(part.has(IndexSum) for part in state.atoms(Expectation))
+    copies = ": one index copy per factor" if sums else ""
+    return Outcome(rewrite(state, change), reason=f"multiply out{copies}")
 
 
 def _expanded(expression: Expr) -> list[Product]:

@@ -51,6 +51,7 @@ from varlaw.symbolic.activations import (
     threshold,
 )
 from varlaw.symbolic.gaussian.closed import Divergent, closed_form
+from varlaw.symbolic.gaussian.moment import NoMoment, moment
 from varlaw.symbolic.gaussian.pieces import NotClosed, pieces_of
 from varlaw.symbolic.gaussian.probabilities import Phi2
 
@@ -255,3 +256,20 @@ def test_defaults_of_the_table() -> None:
 def test_unknown_activations() -> None:
     with pytest.raises(UnknownActivation, match="did you mean 'relu'"):
         named_activation("rleu")
+
+
+def test_two_error_functions_on_a_side_of_zero() -> None:
+    """The integrand of an even power is even; the rest is left to Stein's lemma."""
+    with mp.workdps(30):
+        for text, power, other in (("gelu(relu(x))^2", 0, 0), ("relu(x)*gelu(x)*gelu(2*x)", 1, 1)):
+            found = moment(text)
+            assert found.exact is not None
+
+            def value(t: mp.mpf, power: int = power, other: int = other) -> mp.mpf:
+                second = 2 * t * mp.ncdf(2 * t) if other else t * mp.ncdf(t)
+                return t**power * t * mp.ncdf(t) * second * mp.npdf(t)
+
+            wanted = mp.quad(value, [0, 1, 2, 4, 8, 20])
+            assert abs(mp.mpf(found.digits(25).digits) - wanted) < mp.mpf(10) ** -23
+    with pytest.raises(NoMoment, match="more error functions"):
+        moment("a*gelu(relu(x))^2", "m")  # at another mean nothing is even

@@ -33,6 +33,7 @@ from varlaw.symbolic.gaussian.domains import prove_finite
 from varlaw.symbolic.gaussian.envelopes import of_one_sign
 from varlaw.symbolic.gaussian.grids import Grid, grid_values
 from varlaw.symbolic.gaussian.growth import Growth
+from varlaw.symbolic.gaussian.moment import moment
 from varlaw.symbolic.gaussian.parts import Scale
 from varlaw.symbolic.gaussian.pieces import Piece
 from varlaw.symbolic.gaussian.programs import program
@@ -301,3 +302,22 @@ def test_rough_balls_contain_the_values(f: Expr, a: float, b: float, radius: flo
 def test_ends_of_balls_are_exact() -> None:
     low, high = ends(arb(1.5, 0.25))
     assert low <= 1.25 and high >= 1.75 and high - low < 0.5001
+
+
+@pytest.mark.parametrize(
+    ("text", "mean"),
+    [("1/(1 + x^2)", 5), ("1/(2 - 2*x + x^2)", 5), ("1/(1 + x^4)", 5), ("log(1 + x^2)", -7)],
+)
+def test_a_sum_without_zeros_is_bounded_far_from_where_it_is_least(text: str, mean: int) -> None:
+    """At a variance of 1e-12 the least value is millions of standard deviations off."""
+    f = {
+        "1/(1 + x^2)": lambda t: 1 / (1 + t**2),
+        "1/(2 - 2*x + x^2)": lambda t: 1 / (2 - 2 * t + t**2),
+        "1/(1 + x^4)": lambda t: 1 / (1 + t**4),
+        "log(1 + x^2)": lambda t: mpmath.log(1 + t**2),
+    }[text]
+    with mpmath.workdps(40):
+        v = mpmath.mpf(10) ** -12
+        found = mpmath.mpf(moment(text, mean, "1e-12").digits(20).digits)
+        wanted = f(mpmath.mpf(mean)) + v / 2 * mpmath.diff(f, mean, 2)  # the rest is of order v^2
+        assert abs(found - wanted) < mpmath.mpf(10) ** -19 * max(1, abs(wanted))

@@ -7,7 +7,7 @@ import mpmath as mp
 import numpy as np
 import pytest
 from scipy import special
-from sympy import N, Rational, Symbol
+from sympy import N, Rational, Symbol, asin, pi
 
 from varlaw.symbolic.gaussian.closed import Divergent
 from varlaw.symbolic.gaussian.functions import NoMoment
@@ -203,3 +203,14 @@ def test_random_pairs(seed: int) -> None:
     assert abs(float(number) - expected) < 1e-9 * size
     wrong = on_cells(FUNCTIONS[f], FUNCTIONS[g], float(r) * 0.9, *variances)
     assert abs(wrong - expected) > 1e-9 * size  # the reference sees the correlation
+
+
+def test_a_derivative_alone_is_that_of_the_variable() -> None:
+    rho = Symbol("rho", real=True)
+    assert (pair_moment("relu'", rho="rho").exact - asin(rho) / (2 * pi) - Rational(1, 4)) == 0
+    assert pair_moment("gelu'", rho="1/2") == pair_moment("gelu'(x)", rho="1/2")
+
+
+def test_a_refusal_names_no_variable_of_ours() -> None:
+    with pytest.raises(NoMoment, match=r"with tanh\([a-z]\)"):
+        pair_moment("tanh", rho="rho")

@@ -167,3 +167,18 @@ def test_many_digits_with_tanh_of_a_cubic(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(trapezoid, "rows", none)
     assert found(f, Rational(1, 3), Integer(1), 500).overlaps(ours)
     assert ours.rad() < arb(10) ** -500
+
+
+@pytest.mark.parametrize(("mean", "power"), [(-500, 1), (-500, 2), (-3000, 1), (-60, 2)])
+def test_softplus_far_in_its_tail(mean: int, power: int) -> None:
+    """There log(1 + e^z) = e^z - e^(2z)/2 + ..., whose means are exp(k mean + k^2/2).
+
+    To the digits asked for, which are significant ones, the first two terms are enough.
+    """
+    value = found(log(1 + exp(x)) ** power, Integer(mean), Integer(1), 20)
+    with mpmath.workdps(40):
+        first, second = (mpmath.exp(k * mean + mpmath.mpf(k * k) / 2) for k in (power, power + 1))
+        expected = first - second * power / 2
+        assert value.rel_accuracy_bits() > 66
+        seen = mpmath.mpf(value.mid().str(30, radius=False))
+        assert abs(seen / expected - 1) < mpmath.mpf(10) ** -20

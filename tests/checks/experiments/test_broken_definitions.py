@@ -19,6 +19,9 @@ BROKEN = {  # where in the definition, and what is measured there
     ("nngp-relu", "E[relu(z) relu(z_2)], near"): (0, 1, 0, 2, 0, 0, 1),  # t^2 in what norms z_2
     ("nngp-relu-slope", "P(z > 0, z_2 > 0), opposite"): (0, 0, 0, 1, 0),  # the part along z
     ("sigmoid-backward", "E[sigmoid'(z)^2] to 0.1 %"): (0, 1, 0),  # the exponent above the line
+    ("edm-skip", "E[x y]/E[y^2]"): (0, 0, 0, 2, 0),  # the noise
+    ("alpha-dropout", "Var(x b + k (1 - b))"): (0, 0, 0),
+    ("maxout", "E[max(z_1, z_2, z_3)^2]"): (1, 0, 1, 0, 1),  # in the chance to be the largest
     ("nngp-erf", "E[erf(z) erf(z_2)], near"): (0, 1, 0, 2, 0, 0, 1),
     ("random-fourier-features", "E[cos cos + sin sin] to 0.1 %"): (0, 0, 1, 0, 2, 0, 0, 1),
     ("glu-init", "E[(sigmoid(z) b)^2]"): (0, 1, 0, 0),  # the gate's pre-activation

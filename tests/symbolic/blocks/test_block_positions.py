@@ -4,8 +4,10 @@ from itertools import product
 
 import numpy as np
 import pytest
+from sympy import Float, Integer
 
 from varlaw.symbolic.blocks.block import start
+from varlaw.symbolic.blocks.overlaps import rounded
 from varlaw.symbolic.blocks.positions import Positions, bucket
 from varlaw.symbolic.blocks.reader import read_block
 from varlaw.symbolic.blocks.state import BlockError
@@ -101,3 +103,12 @@ def test_refused(extra, message):
     with pytest.raises(BlockError, match=message):
         text = f"attention(64, 12, value=1/64, out=1/64, query=1/64, key=1/64, {extra})"
         read_block(text).forward(start(1, "1/2"))
+
+
+def test_whole_numbers_are_printed_as_such():
+    """Biases by distance turn nothing: what is left of products is 1, not 1.0."""
+    text = "attention(64, 8, value=1/64, out=1/64, query=1/64, key=1/64, relative=1/4)"
+    out = read_block(text).forward(start("q0", "c0"))
+    assert not any(f == 1 for f in out.second_moment.atoms(Float) | out.product.atoms(Float))
+    assert rounded(0.9999999999999998) is Integer(1)
+    assert rounded(0.999999) == Float(0.999999, 15)
