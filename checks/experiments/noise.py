@@ -42,7 +42,7 @@ def halved(
     mu=Fraction(4, 3),
     nu=Fraction(3, 2),
     v=Fraction(2, 3),
-    r=Fraction(1, 2),
+    r=Fraction(4, 9),
 )
 def product_variance(case: Case) -> Trial:
     mu, nu, v, r = (case[name] for name in ("mu", "nu", "v", "r"))

@@ -7,6 +7,7 @@ them by as little as 10^-5, which no drawing tells from nothing.
 from collections.abc import Callable
 from math import exp, pi, sqrt
 
+import numpy as np
 from scipy.integrate import quad
 
 from varlaw.checks.experiments.activations import NORMAL, exact_of, found, gelu
@@ -44,7 +45,8 @@ def query() -> float:
 def feed_forward() -> float:
     """The second moment of BERT's feed-forward branch."""
     std = sqrt(query())
-    return HIDDEN * left() * STEP**2 * mean(lambda x: float(gelu(std * x)) ** 2)
+    second = mean(lambda x: float(gelu(np.asarray(std * x))) ** 2)
+    return HIDDEN * left() * STEP**2 * second
 
 
 def compared(case: Case, value: float, **wrong: float) -> Trial:
