@@ -6,9 +6,12 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache, singledispatch
 from typing import Any, TypeGuard, TypeVar
 
-from sympy import Basic, Dummy, Expr, Integer, Symbol
+from flint import ctx
+from sympy import Basic, Dummy, Expr, Float, Integer, Symbol
 
 from varlaw.symbolic.blocks.block import Block, Sequential, names
+from varlaw.symbolic.blocks.enclosed import accurate
+from varlaw.symbolic.blocks.lines import enclosure
 from varlaw.symbolic.blocks.norm import LayerNorm, RMSNorm
 from varlaw.symbolic.blocks.repeat import Repeat
 from varlaw.symbolic.blocks.residual import Gate, Parallel, Residual, gated
@@ -16,6 +19,7 @@ from varlaw.symbolic.blocks.state import ZERO, BlockError, Gradient, Regime, Sta
 
 Flow = TypeVar("Flow", State, Gradient)
 PLACES = 20  # digits of numbers that are not rational, layer after layer
+BITS = 68  # of such a number
 MOST_OPERATIONS = 1000
 Q, G = Dummy("q", positive=True), Dummy("g", positive=True)
 LAYER = Symbol("l", positive=True)
@@ -255,10 +259,19 @@ def _put(flow: Flow, state: State, gradient: Gradient | None) -> Flow:
 def _settled(value: Expr) -> Expr:
     """A number as a fraction or a decimal, an expression shortened."""
     if not value.free_symbols:
-        return value if value.is_Rational else value.evalf(PLACES)
+        return value if value.is_Rational else decimal(value)
     if value.count_ops() > MOST_OPERATIONS:
         raise BlockError("the moments of a layer are too large expressions: give names values")
     return tidy(value)
+
+
+def decimal(value: Expr) -> Expr:
+    """A number as a decimal; by balls, which meet each expression once where many are nested."""
+    found = accurate(lambda: enclosure(value, {}), BITS)
+    if found is None:
+        return value.evalf(PLACES)
+    with ctx.workprec(BITS):
+        return Float(found.mid().str(PLACES, radius=False), PLACES)
 
 
 def _flat(block: Block) -> list[Block]:
