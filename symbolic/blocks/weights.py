@@ -57,8 +57,8 @@ def weight_gradients(
         rests = (flow.resting(*numbers) for flow in flows)
         regime = joint([WIDE, Regime(site.block.approximations), *rests])
         for name, value in in_layer(site.block, site.state, site.gradient, count).items():
-            plain = tidy(value) if value.free_symbols or value.is_Rational else decimal(value)
-            yield WeightGradient(site.path, name, plain, regime)
+            plain = None if value.free_symbols or value.is_Rational else decimal(value)
+            yield WeightGradient(site.path, name, plain or tidy(value), regime)
 
 
 @singledispatch
