@@ -1,5 +1,6 @@
 """Blocks on the command line: `varlaw explore`."""
 
+import re
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -25,6 +26,8 @@ from varlaw.symbolic.language import Text, read
 
 if TYPE_CHECKING:
     from varlaw.checks.blocks.verdicts import Judged
+
+FILE_NAME = re.compile(r"[\w./\\~-]*\w\.[A-Za-z]\w*")  # no block is written so
 
 
 def answer(blocks: str, *, name: str = "", **options: Any) -> Exploration:
@@ -125,6 +128,8 @@ def _text(value: Text | None, names: Mapping[str, Expr]) -> Text | None:
 def source(text: str) -> str:
     """The text of a file, if there is one of that name; else the text."""
     if not is_file(text):
+        if FILE_NAME.fullmatch(text):
+            raise BlockError(f"{text}: no such file")
         return text
     try:
         return Path(text).read_text(encoding="utf-8")
