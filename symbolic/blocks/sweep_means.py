@@ -28,6 +28,7 @@ FAR = 9.0  # deviations of a normal variable, at first
 FARTHEST = 36.0
 HALVINGS = 6
 MOST = 1 << 22  # values of f at a time
+TOGETHER = 512  # values of a polynomial at a time
 POINTS = 18  # of a polynomial
 BETWEEN = np.array([-0.97, -0.31, 0.17, 0.9])  # where polynomials are compared with the rule
 MANY = 64  # more than the halvings of 1 - |r|
@@ -44,14 +45,14 @@ def mean(law: Lambda, m: Array, v: Array) -> Array:
     still, open_ = v == 0, (v > 0) & np.isfinite(v) & np.isfinite(m)
     found[still] = _function(law)(m[still])
     panel = np.floor(np.log2(v, where=open_, out=np.zeros(v.shape)) / 2).astype(int)
-    centres = np.unique(m[open_])
+    centres = _distinct(m[open_])
     for k in np.unique(panel[open_]):
         here = open_ & (panel == k)
         if len(centres) > 1 or here.sum() < POINTS:
             found[here] = _rule(law, m[here], np.sqrt(v[here]))[0]
         else:
-            at = chebvander(np.log2(v[here]) - 2 * k - 1, POINTS - 1)
-            found[here] = at @ _along(law, float(centres[0]), int(k))
+            coefficients = _along(law, float(centres[0]), int(k))
+            found[here] = _at(coefficients, np.log2(v[here]) - 2 * k - 1)
     return found
 
 
@@ -64,17 +65,43 @@ def _along(law: Lambda, m: float, k: int) -> Array:
 
     points = chebpts1(POINTS)
     values, _ = _rule(law, np.full(POINTS, m), deviations(points))
-    coefficients = _fitted(values)
     true, size = _rule(law, np.full(len(BETWEEN), m), deviations(BETWEEN))
-    off = abs(chebvander(BETWEEN, POINTS - 1) @ coefficients - true)
-    return coefficients if (off <= DIGITS * size).all() else np.full(POINTS, np.nan)
+    coefficients = _fitted(values, float(size.min()))
+    off = abs(_at(coefficients, BETWEEN) - true)
+    return coefficients if (off <= DIGITS * size).all() else np.full((1, 1), np.nan)
 
 
-def _fitted(values: Array) -> Array:
-    """Chebyshev coefficients along the first axis, of values at Chebyshev's points."""
-    found = chebvander(chebpts1(POINTS), POINTS - 1).T @ values * (2 / POINTS)
-    found[0] /= 2
-    return np.asarray(found)
+def _fitted(values: Array, size: float) -> Array:
+    """Chebyshev coefficients of values at Chebyshev's points, in two variables; few are kept."""
+    turn = chebvander(chebpts1(POINTS), POINTS - 1).T * (2 / POINTS)
+    turn[0] /= 2
+    found = turn @ values.reshape(POINTS, -1)
+    if values.ndim == 2:
+        found = found @ turn.T
+    kept = abs(found) > DIGITS / 1000 * size
+    rows, columns = (np.flatnonzero(kept.any(axis)) for axis in (1, 0))
+    return np.asarray(found[: rows.max(initial=0) + 1, : columns.max(initial=0) + 1])
+
+
+def _at(coefficients: Array, t: Array, s: Array | None = None) -> Array:
+    """A polynomial, a few points at a time: so small products are not worth several threads."""
+    rows, columns = coefficients.shape
+    found = np.empty(t.shape)
+    for start in range(0, len(t), TOGETHER):
+        here = slice(start, start + TOGETHER)
+        terms = coefficients.T @ _terms(t[here], rows)
+        found[here] = terms[0] if s is None else (terms * _terms(s[here], columns)).sum(0)
+    return found
+
+
+def _terms(t: Array, number: int) -> Array:
+    """Chebyshev's polynomials: rows."""
+    found = np.empty((max(number, 2), len(t)))
+    found[0], found[1], twice = 1, t, 2 * t
+    for n in range(2, number):
+        np.multiply(twice, found[n - 1], out=found[n])
+        found[n] -= found[n - 2]
+    return found[:number]
 
 
 def _rule(law: Lambda, m: Array, deviation: Array) -> tuple[Array, Array]:
@@ -105,6 +132,11 @@ def _rule(law: Lambda, m: Array, deviation: Array) -> tuple[Array, Array]:
     return np.full(m.shape, np.nan), np.full(m.shape, np.nan)
 
 
+def _distinct(m: Array) -> Array:
+    same = len(m) > 0 and bool((m == m[0]).all())
+    return m[:1] if same else np.unique(m)
+
+
 def pair(law: Lambda, m: Array, v: Array, r: Array) -> Array:
     """E[f(x) f(x')] for x, x' ~ N(m, v) with correlation r, as `mean`, to 1e-9 E[f(x)^2].
 
@@ -116,7 +148,7 @@ def pair(law: Lambda, m: Array, v: Array, r: Array) -> Array:
     found[still] = _function(law)(m[still]) ** 2
     if not open_.any():
         return found
-    centres = np.unique(m[open_])
+    centres = _distinct(m[open_])
     if len(centres) > 1:
         raise BlockError("a sweep takes pairs of features of one mean only")
     left = np.log2(np.maximum(1 - abs(r[open_]), 2.0**-MANY))
@@ -127,10 +159,10 @@ def pair(law: Lambda, m: Array, v: Array, r: Array) -> Array:
     for number in np.unique(panel[open_]).tolist():
         here = open_ & (panel == number)
         (k, half), sign = divmod(number // 2, MANY), 1 - 2 * (number % 2)
-        at = chebvander(np.log2(v[here]) - 2 * k - 1, POINTS - 1)
         low, high = _ends(k, half)
-        across = chebvander(2 * (1 - abs(r[here]) - low) / (high - low) - 1, POINTS - 1)
-        found[here] = ((at @ _over(law, float(centres[0]), k, half, sign)) * across).sum(-1)
+        coefficients = _over(law, float(centres[0]), k, half, sign)
+        across = 2 * (1 - abs(r[here]) - low) / (high - low) - 1
+        found[here] = _at(coefficients, np.log2(v[here]) - 2 * k - 1, across)
     return found
 
 
@@ -156,16 +188,17 @@ def _over(law: Lambda, m: float, k: int, half: int, sign: int) -> Array:
         return None if found is None else found.reshape(len(t), len(t))
 
     _, size = _rule(Lambda(law.variables, law.expr**2), np.array([m]), np.array([2.0 ** (k + 1)]))
-    at, step = chebvander(BETWEEN, POINTS - 1), STEP
+    one, two = (a.ravel() for a in np.meshgrid(BETWEEN, BETWEEN, indexing="ij"))
+    step = STEP
     for _ in range(HALVINGS):
         coarse, fine = values(chebpts1(POINTS), step), values(BETWEEN, step / 2)
         if coarse is None or fine is None:
             break
-        coefficients = _fitted(_fitted(coarse).T).T
-        if (abs(at @ coefficients @ at.T - fine) <= DIGITS * size).all():
+        coefficients = _fitted(coarse, float(size[0]))
+        if (abs(_at(coefficients, one, two) - fine.ravel()) <= DIGITS * size).all():
             return coefficients
         step /= 2
-    return np.full((POINTS, POINTS), np.nan)
+    return np.full((1, 1), np.nan)
 
 
 def _lattice(law: Lambda, m: float, a: Array, b: Array, step: float) -> Array | None:
