@@ -7,7 +7,7 @@ those of the trapezoid rule, the step being halved until that changes nothing, a
 points polynomials are compared with the rule. Where the digits are not found there is a NaN.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import lru_cache
 from math import ceil
@@ -28,7 +28,8 @@ FAR = 9.0  # deviations of a normal variable, at first
 FARTHEST = 36.0
 HALVINGS = 6
 MOST = 1 << 22  # values of f at a time
-TOGETHER = 512  # values of a polynomial at a time
+TOGETHER = 2048  # values of a polynomial at a time
+MOST_PRODUCTS = 1 << 18  # of numbers at a time
 POINTS = 18  # of a polynomial
 BETWEEN = np.array([-0.97, -0.31, 0.17, 0.9])  # where polynomials are compared with the rule
 MANY = 64  # more than the halvings of 1 - |r|
@@ -44,16 +45,27 @@ def mean(law: Lambda, m: Array, v: Array) -> Array:
     found = np.full(v.shape, np.nan)
     still, open_ = v == 0, (v > 0) & np.isfinite(v) & np.isfinite(m)
     found[still] = _function(law)(m[still])
-    panel = np.floor(np.log2(v, where=open_, out=np.zeros(v.shape)) / 2).astype(int)
-    centres = _distinct(m[open_])
-    for k in np.unique(panel[open_]):
-        here = open_ & (panel == k)
-        if len(centres) > 1 or here.sum() < POINTS:
-            found[here] = _rule(law, m[here], np.sqrt(v[here]))[0]
+    m, v = m[open_], v[open_]
+    wide, values = np.log2(v) / 2, np.empty(v.shape)
+    one = len(m) >= POINTS and _alike(m)
+    for k, here in _parts(np.floor(wide).astype(int)):
+        if one:
+            values[here] = _at(_along(law, float(m[0]), k), 2 * (wide[here] - k) - 1)
         else:
-            coefficients = _along(law, float(centres[0]), int(k))
-            found[here] = _at(coefficients, np.log2(v[here]) - 2 * k - 1)
+            values[here] = _rule(law, m[here], np.sqrt(v[here]))[0]
+    found[open_] = values
     return found
+
+
+def _alike(m: Array) -> bool:
+    return bool((m == m[0]).all())
+
+
+def _parts(numbers: Array) -> Iterator[tuple[int, Array]]:
+    """Each whole number, and where it is."""
+    least = int(numbers.min(initial=0))
+    for number in np.flatnonzero(np.bincount(numbers - least)).tolist():
+        yield number + least, np.flatnonzero(numbers == number + least)
 
 
 @lru_cache(maxsize=4096)
@@ -87,8 +99,9 @@ def _at(coefficients: Array, t: Array, s: Array | None = None) -> Array:
     """A polynomial, a few points at a time: so small products are not worth several threads."""
     rows, columns = coefficients.shape
     found = np.empty(t.shape)
-    for start in range(0, len(t), TOGETHER):
-        here = slice(start, start + TOGETHER)
+    together = min(MOST_PRODUCTS // (rows * columns), TOGETHER)
+    for start in range(0, len(t), together):
+        here = slice(start, start + together)
         terms = coefficients.T @ _terms(t[here], rows)
         found[here] = terms[0] if s is None else (terms * _terms(s[here], columns)).sum(0)
     return found
@@ -97,10 +110,12 @@ def _at(coefficients: Array, t: Array, s: Array | None = None) -> Array:
 def _terms(t: Array, number: int) -> Array:
     """Chebyshev's polynomials: rows."""
     found = np.empty((max(number, 2), len(t)))
-    found[0], found[1], twice = 1, t, 2 * t
-    for n in range(2, number):
-        np.multiply(twice, found[n - 1], out=found[n])
-        found[n] -= found[n - 2]
+    found[0], found[1], n = 1, t, 1
+    while n + 1 < number:  # T_(n + j) = 2 T_n T_j - T_(n - j)
+        more = min(n, number - 1 - n)
+        np.multiply(2 * found[n], found[1 : more + 1], out=found[n + 1 : n + more + 1])
+        found[n + 1 : n + more + 1] -= found[n - more : n][::-1]
+        n += more
     return found[:number]
 
 
@@ -132,11 +147,6 @@ def _rule(law: Lambda, m: Array, deviation: Array) -> tuple[Array, Array]:
     return np.full(m.shape, np.nan), np.full(m.shape, np.nan)
 
 
-def _distinct(m: Array) -> Array:
-    same = len(m) > 0 and bool((m == m[0]).all())
-    return m[:1] if same else np.unique(m)
-
-
 def pair(law: Lambda, m: Array, v: Array, r: Array) -> Array:
     """E[f(x) f(x')] for x, x' ~ N(m, v) with correlation r, as `mean`, to 1e-9 E[f(x)^2].
 
@@ -148,21 +158,20 @@ def pair(law: Lambda, m: Array, v: Array, r: Array) -> Array:
     found[still] = _function(law)(m[still]) ** 2
     if not open_.any():
         return found
-    centres = _distinct(m[open_])
-    if len(centres) > 1:
+    m, v, r = m[open_], v[open_], r[open_]
+    if not _alike(m):
         raise BlockError("a sweep takes pairs of features of one mean only")
-    left = np.log2(np.maximum(1 - abs(r[open_]), 2.0**-MANY))
-    wide = np.floor(np.log2(v[open_]) / 2).astype(int)
-    halves = np.minimum(np.floor(-left).astype(int), _last(wide))
-    panel = np.zeros(v.shape, int)
-    panel[open_] = (wide * MANY + halves) * 2 + (r[open_] < 0)
-    for number in np.unique(panel[open_]).tolist():
-        here = open_ & (panel == number)
-        (k, half), sign = divmod(number // 2, MANY), 1 - 2 * (number % 2)
-        low, high = _ends(k, half)
-        coefficients = _over(law, float(centres[0]), k, half, sign)
-        across = 2 * (1 - abs(r[here]) - low) / (high - low) - 1
-        found[here] = _at(coefficients, np.log2(v[here]) - 2 * k - 1, across)
+    left, wide, values = 1 - abs(r), np.log2(v) / 2, np.empty(v.shape)
+    k = np.floor(wide).astype(int)
+    halves = np.floor(-np.log2(np.maximum(left, 2.0**-MANY))).astype(int)
+    halves = np.minimum(np.minimum(halves, _last(k)), MANY - 1)
+    for number, here in _parts((k * MANY + halves) * 2 + (r < 0)):
+        (octave, half), sign = divmod(number // 2, MANY), 1 - 2 * (number % 2)
+        low, high = _ends(octave, half)
+        across = 2 * (left[here] - low) / (high - low) - 1
+        coefficients = _over(law, float(m[0]), octave, half, sign)
+        values[here] = _at(coefficients, 2 * (wide[here] - octave) - 1, across)
+    found[open_] = values
     return found
 
 
@@ -187,14 +196,15 @@ def _over(law: Lambda, m: float, k: int, half: int, sign: int) -> Array:
         found = _lattice(law, m, np.sqrt(v * (1 + r) / 2), np.sqrt(v * (1 - r) / 2), step)
         return None if found is None else found.reshape(len(t), len(t))
 
-    _, size = _rule(Lambda(law.variables, law.expr**2), np.array([m]), np.array([2.0 ** (k + 1)]))
+    _, sizes = _rule(Lambda(law.variables, law.expr**2), np.full(2, m), 2.0 ** np.array([k, k + 1]))
+    size = float(sizes.min())
     one, two = (a.ravel() for a in np.meshgrid(BETWEEN, BETWEEN, indexing="ij"))
     step = STEP
     for _ in range(HALVINGS):
         coarse, fine = values(chebpts1(POINTS), step), values(BETWEEN, step / 2)
         if coarse is None or fine is None:
             break
-        coefficients = _fitted(coarse, float(size[0]))
+        coefficients = _fitted(coarse, size)
         if (abs(_at(coefficients, one, two) - fine.ravel()) <= DIGITS * size).all():
             return coefficients
         step /= 2
