@@ -1,8 +1,9 @@
 """Numbers of a block over arrays of values for its names: compiled, and many settings at a time."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -14,13 +15,13 @@ from varlaw.symbolic.blocks.block import Block, start
 from varlaw.symbolic.blocks.coupled import Coupled, CoupledBack
 from varlaw.symbolic.blocks.iteration import Iterated, IteratedProduct
 from varlaw.symbolic.blocks.lines import Enclosable
+from varlaw.symbolic.blocks.pairs import GaussianPair
 from varlaw.symbolic.blocks.state import ONE, BlockError, Gradient, State
+from varlaw.symbolic.blocks.sweep_means import mean, pair
 from varlaw.symbolic.gaussian.compiled import Compiled, compiled
-from varlaw.symbolic.gaussian.pieces import pieces_of
 
 Array = NDArray[np.float64]
 Values = Mapping[Symbol, Array]
-NODES, FAR = 97, 9.0  # points of the trapezoid rule, in standard deviations
 
 
 def sweep(
@@ -29,8 +30,8 @@ def sweep(
     """Second moments "forward" and "backward" and the "product", where followed, at each setting.
 
     `arrays` hold a value of each name for each setting, and are broadcast. A depth is a number.
-    Means without a closed form are those of the trapezoid rule, which is good to about 10 digits
-    for smooth activations at variances up to 9. Raises BlockError where names are left.
+    Means without a closed form, of smooth activations, are those of `sweep_means`, to 9 digits at
+    each layer, and NaN where these are not found. Raises BlockError where names are left.
     """
     entering = state or start()
     out = block.forward(entering)
@@ -45,23 +46,88 @@ def sweep(
     if missing:
         raise BlockError(f"a sweep needs values for {', '.join(sorted(map(str, missing)))}")
     shape = settings[0].shape if settings else ()
-    return {
-        name: np.broadcast_to(evaluated(value, values), shape) for name, value in wanted.items()
-    }
+    here = Setting(values)
+    return {name: np.broadcast_to(here.at(value), shape) for name, value in wanted.items()}
 
 
-def evaluated(expression: Expr, values: Values) -> Array:
-    """An expression at arrays of values for its symbols."""
-    inner, body = _compiled(expression)
-    symbols = sorted(expression.free_symbols & set(values), key=str)
-    with np.errstate(all="ignore"):
-        parts = [_special(node, values) for node in inner]
-        return np.asarray(body(*(values[s] for s in symbols), *parts)[0], float)
+class Setting:
+    """Arrays of values for symbols, and what was found at them; a step of an iteration has more."""
+
+    def __init__(self, values: Values, outer: "Setting | None" = None) -> None:
+        self.values: Values = {**outer.values, **values} if outer else values
+        self.own, self.outer = set(values), outer
+        self.found: dict[Expr | tuple[Any, ...], Any] = {}
+
+    def at(self, expression: Expr) -> Array:
+        """An expression at the arrays."""
+        inner, symbols, body = _compiled(expression)
+        parts = [self._special(node) for node in inner]
+        with np.errstate(all="ignore"):
+            return np.asarray(body(*(self.values[s] for s in symbols), *parts)[0], float)
+
+    def _special(self, node: Expr) -> Array:
+        """A mean or an iteration, found once where all that it depends on is known."""
+        if self.outer is not None and not self.own & node.free_symbols:
+            return self.outer._special(node)
+        if node not in self.found:
+            self.found[node] = self._evaluated(node)
+        found: Array = self.found[node]
+        return found
+
+    def _evaluated(self, node: Expr) -> Array:
+        match node:
+            case GaussianMean():
+                law, *numbers = node.args
+                return mean(law, *map(self.at, numbers))
+            case GaussianPair():
+                law, *numbers = node.args
+                return pair(law, *map(self.at, numbers))
+            case Iterated():
+                step, variable, first, count = node.args
+                return self._path((step,), (variable,), (first,), count)[-1].values[variable]
+            case IteratedProduct():
+                factor, step, variable, first, count = node.args
+                path = self._path((step,), (variable,), (first,), count)
+                return np.asarray(prod((here.at(factor) for here in path[:-1]), start=np.ones(())))
+            case Coupled():
+                *path, index = node.args
+                return self._path(*path)[-1].values[path[1][int(index) - 1]]
+            case CoupledBack():
+                *back, index = node.args
+                return self._back(*back)[int(index) - 1]
+        raise BlockError(f"{type(node).__name__} is not swept over")
+
+    def _path(self, steps: Any, variables: Any, firsts: Any, count: Expr) -> "list[Setting]":
+        """The values from the first ones on."""
+        key = (tuple(steps), tuple(variables), tuple(firsts), count)
+        if key not in self.found:
+            if not count.is_Integer:
+                raise BlockError("a sweep needs a number for the depth")
+            path = [self._with(variables, map(self.at, firsts))]
+            for _ in range(int(count)):
+                path.append(self._with(variables, map(path[-1].at, steps)))
+            self.found[key] = path
+        found: list[Setting] = self.found[key]
+        return found
+
+    def _back(self, backs: Any, gradients: Any, ends: Any, *path: Any) -> list[Array]:
+        """The values that went back through all steps."""
+        key = (backs, gradients, ends, *path)
+        if key not in self.found:
+            values = [self.at(end) for end in ends]
+            for before in reversed(self._path(*path)[:-1]):
+                values = [*map(before._with(gradients, values).at, backs)]
+            self.found[key] = values
+        found: list[Array] = self.found[key]
+        return found
+
+    def _with(self, variables: Any, values: Iterable[Array]) -> "Setting":
+        return Setting(dict(zip(variables, values, strict=True)), self)
 
 
 @lru_cache(maxsize=1024)
-def _compiled(expression: Expr) -> tuple[tuple[Expr, ...], Compiled]:
-    """The outermost means and iterations in an expression, and a function of symbols and those."""
+def _compiled(expression: Expr) -> tuple[list[Expr], list[Symbol], Compiled]:
+    """The outermost means and iterations in an expression, symbols, and a function of both."""
     inner: dict[Expr, Dummy] = {}
 
     def replaced(e: Expr) -> Expr:
@@ -70,75 +136,5 @@ def _compiled(expression: Expr) -> tuple[tuple[Expr, ...], Compiled]:
         return e.func(*map(replaced, e.args)) if e.args else e
 
     body = replaced(expression)
-    symbols = sorted(expression.free_symbols, key=str)
-    return tuple(inner), compiled([body], [*symbols, *inner.values()], real=True)
-
-
-def _special(node: Expr, values: Values) -> Array:
-    """A mean or an iteration at arrays."""
-    match node:
-        case GaussianMean():
-            return _mean(node, values)
-        case Iterated():
-            step, variable, first, count = node.args
-            return _path(values, [step], [variable], [first], count)[-1][0]
-        case IteratedProduct():
-            factor, step, variable, first, count = node.args
-            total = np.ones(())
-            for (value,) in _path(values, [step], [variable], [first], count)[:-1]:
-                total = total * evaluated(factor, {**values, variable: value})
-            return np.asarray(total)
-        case Coupled():
-            *path, index = node.args
-            return _path(values, *path)[-1][int(index) - 1]
-        case CoupledBack():
-            backs, gradients, ends, *path, index = node.args
-            found = [evaluated(end, values) for end in ends]
-            for before in reversed(_path(values, *path)[:-1]):
-                at = {**values, **dict(zip(path[1], before, strict=True))}
-                at |= dict(zip(gradients, found, strict=True))
-                found = [evaluated(back, at) for back in backs]
-            return found[int(index) - 1]
-    raise BlockError(f"{type(node).__name__} is not swept over")
-
-
-def _path(
-    values: Values, steps: Any, variables: Any, firsts: Any, count: Expr
-) -> list[list[Array]]:
-    """The values from the first ones on."""
-    if not count.is_Integer:
-        raise BlockError("a sweep needs a number for the depth")
-    path = [[evaluated(first, values) for first in firsts]]
-    for _ in range(int(count)):
-        at = {**values, **dict(zip(variables, path[-1], strict=True))}
-        path.append([evaluated(step, at) for step in steps])
-    return path
-
-
-def _mean(node: GaussianMean, values: Values) -> Array:
-    """E[f(x)] by the trapezoid rule."""
-    law, m, v = node.args
-    (x,) = law.variables
-    mean, deviation = evaluated(m, values), np.sqrt(evaluated(v, values))
-    nodes, weights = _rule()
-    total = np.zeros(())
-    for place, weight in zip(nodes, weights, strict=True):
-        total = total + weight * _function(law.expr, x)(mean + deviation * place)
-    return np.asarray(total)
-
-
-@lru_cache(maxsize=1)
-def _rule() -> tuple[Array, Array]:
-    nodes = np.linspace(-FAR, FAR, NODES)
-    weights = np.exp(-(nodes**2) / 2)
-    return nodes, weights / weights.sum()
-
-
-@lru_cache(maxsize=256)
-def _function(f: Expr, x: Symbol) -> Compiled:
-    """A smooth function on arrays. Raises BlockError for one with kinks."""
-    pieces = pieces_of(f, x)
-    if len(pieces) > 1:
-        raise BlockError("a sweep takes means without a closed form of smooth activations only")
-    body = compiled([pieces[0].expression], [x])
-    return lambda z: body(z)[0]
+    symbols = sorted(body.free_symbols - set(inner.values()), key=str)
+    return [*inner], symbols, compiled([body], [*symbols, *inner.values()], real=True)
