@@ -50,13 +50,17 @@ def terminals(table: dict[str, Any]) -> list[Any]:
     return sorted(kept, key=lambda entry: str(entry["name"]))
 
 
+def content(table: dict[str, Any]) -> tuple[Any, ...]:
+    """What a table says, however Lark numbered it."""
+    return table["of"], rows(table), terminals(table)
+
+
 @pytest.mark.parametrize("grammar", GRAMMARS, ids=lambda grammar: grammar.name)
 def test_the_table_is_that_of_the_grammar(grammar: Grammar) -> None:
     shipped, made = json.loads(grammar.shipped.read_text("utf-8")), grammar.table()
-    assert shipped["of"]["grammar"] == made["of"]["grammar"], "run this file as a script"
-    assert shipped["of"]["options"] == made["of"]["options"]
-    assert rows(shipped) == rows(made)
-    assert terminals(shipped) == terminals(made)
+    for table in (shipped, made):
+        table["of"].pop("lark")  # for another version parsers are made from their grammars
+    assert content(shipped) == content(made), "run this file as a script"
 
 
 @pytest.mark.parametrize("grammar", GRAMMARS, ids=lambda grammar: grammar.name)
@@ -94,5 +98,8 @@ def test_the_parser_of_another_grammar_is_made(monkeypatch: pytest.MonkeyPatch) 
 
 if __name__ == "__main__":
     for one in GRAMMARS:
-        text = json.dumps(one.table(), separators=(",", ":")).replace('],"', '],\n"')
-        Path(str(one.shipped)).resolve().write_text(f"{text}\n", encoding="utf-8")
+        shipped, made = Path(str(one.shipped)).resolve(), one.table()
+        if shipped.is_file() and content(json.loads(shipped.read_text("utf-8"))) == content(made):
+            continue
+        text = json.dumps(made, separators=(",", ":")).replace('],"', '],\n"')
+        shipped.write_text(f"{text}\n", encoding="utf-8")
