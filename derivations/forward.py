@@ -85,7 +85,7 @@ def linear_fourth() -> Derivation:
     regime="at initialisation, exactly at finite width",
     sources=("he2015",),
     usual=("x: zero mean", "x: independent entries", "w: Gaussian"),
-    symbols=("h_j: the output ReLU(z_j) of the layer",),
+    symbols=("h_j: the output of the layer, behind its ReLU",),
     pitfalls=(
         (
             "a pre-activation of mean 0 is halved by ReLU",

@@ -213,7 +213,11 @@ def orthogonal_backward() -> Derivation:
     sources=("saxe2014", "he2015"),
     usual=("w: independent entries", "w: Gaussian"),
     rests_on=("orthogonal-variance",),
-    symbols=("g: the gain", "h_j: the output ReLU(z_j) of the layer", "z: the pre-activation"),
+    symbols=(
+        "g: the gain",
+        "h_j: the output of the layer, behind its ReLU",
+        "z: the pre-activation",
+    ),
     pitfalls=(
         (
             "with gain sqrt(2) a ReLU network keeps norms as a linear one does",

@@ -241,7 +241,7 @@ def pytorch_linear_output() -> Derivation:
     sources=("paszke2019", "he2015"),
     usual=("x: zero mean", "x: independent entries", "w: Gaussian"),
     rests_on=("pytorch-linear-variance",),
-    symbols=("h_j: the output ReLU(z_j) of the layer",),
+    symbols=("h_j: the output of the layer, behind its ReLU",),
     pitfalls=(
         (
             "the default suits ReLU networks",

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from varlaw.derivations.catalogue import CatalogueError
+from varlaw.derivations.catalogue import CatalogueError, entries
 from varlaw.symbolic.names import suggestion
 
 if TYPE_CHECKING:
@@ -69,6 +69,8 @@ class Manners(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args and args[0] not in self.commands and not args[0].startswith("-"):
             near = suggestion(args[0], self.commands)
+            if args[0] in entries():
+                near = f", but a law: varlaw show {args[0]}"
             raise click.UsageError(f"unknown command {args[0]!r}{near}", ctx)
         return super().resolve_command(ctx, args)
 

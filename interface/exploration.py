@@ -1,5 +1,6 @@
 """Blocks on the command line: `varlaw explore`."""
 
+import re
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -10,7 +11,7 @@ import click
 from sympy import Expr
 
 from varlaw.explored import Exploration
-from varlaw.symbolic.blocks.block import Block, Sequential, sent, start
+from varlaw.symbolic.blocks.block import Block, Sequential, sent, size, start
 from varlaw.symbolic.blocks.depth import Depth, depth
 from varlaw.symbolic.blocks.finite import scatter as seeds
 from varlaw.symbolic.blocks.growth import UNKNOWN
@@ -19,11 +20,14 @@ from varlaw.symbolic.blocks.repeat import Repeat
 from varlaw.symbolic.blocks.solve import KEEPS, bounded_from, losses
 from varlaw.symbolic.blocks.solve import solve as solved_for
 from varlaw.symbolic.blocks.state import BlockError, Gradient, State
+from varlaw.symbolic.blocks.weights import weight_gradients as of_weights
 from varlaw.symbolic.blocks.written import with_values
 from varlaw.symbolic.language import Text, read
 
 if TYPE_CHECKING:
     from varlaw.checks.blocks.verdicts import Judged
+
+FILE_NAME = re.compile(r"[\w./\\~-]*\w\.[A-Za-z]\w*")  # no block is written so
 
 
 def answer(blocks: str, *, name: str = "", **options: Any) -> Exploration:
@@ -51,6 +55,7 @@ def explore(
     gradient_correlation: Text = 0,
     solve: str | None = None,
     scatter: bool = False,
+    weight_gradients: Text | None = None,
     measure: bool = False,
     **measuring: Any,
 ) -> Exploration:
@@ -62,7 +67,9 @@ def explore(
     gradient at the output has second moment 1, and `gradient_correlation` for two inputs.
     `solve` is the name of a parameter, for which the values are found that keep second moments.
     With `scatter` it is found how the second moment of one input scatters between seeds, at finite
-    width, of linear layers and activations. With `measure` the blocks are simulated too, with
+    width, of linear layers and activations. With `weight_gradients`, a number of tokens or inputs,
+    the second moments of the gradients of weights are found, layer by layer, of a loss that is
+    summed over so many. With `measure` the blocks are simulated too, with
     options as of `Exploration.measure`.
 
     Raises ValueError (BlockError, ReadingError) for what cannot be read or is not covered; what is
@@ -76,10 +83,7 @@ def explore(
     """
     names = {name: read(value) for name, value in (values or {}).items()}
     block = read_block(blocks, names) if isinstance(blocks, str) else with_values(blocks, names)
-    given = [
-        read(t, names=names) if isinstance(t, str) else t
-        for t in (second_moment, correlation, mean, gradient_correlation)
-    ]
+    given = [_text(t, names) for t in (second_moment, correlation, mean, gradient_correlation)]
     state, probe = start(*given[:3]), sent(given[3])
     if solve and probe.product != 0:
         raise BlockError("what is solved for holds for gradients that do not correlate")
@@ -91,6 +95,9 @@ def explore(
     bounds = _bounds(block, solve, state) if solve else {}
     made = _losses(block, solve, state) if solve else {}
     between = seeds(block, state.second_moment) if scatter else None
+    asked = _text(weight_gradients, names)
+    tokens = None if asked is None else size(asked, "number of tokens")
+    weights = [] if tokens is None else list(of_weights(block, state, probe, tokens))
     measured = _measured(block, state, probe, measuring) if measure else {}
     if bounds and all(isinstance(value, str) for value in solved.values()):
         solved = {}
@@ -107,13 +114,22 @@ def explore(
         bounds,
         made,
         between,
+        tokens,
+        weights,
         measured,
     )
+
+
+def _text(value: Text | None, names: Mapping[str, Expr]) -> Text | None:
+    """A value, read with others in place of its names where it is a text."""
+    return read(value, names=names) if isinstance(value, str) else value
 
 
 def source(text: str) -> str:
     """The text of a file, if there is one of that name; else the text."""
     if not is_file(text):
+        if FILE_NAME.fullmatch(text):
+            raise BlockError(f"{text}: no such file")
         return text
     try:
         return Path(text).read_text(encoding="utf-8")

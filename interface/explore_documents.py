@@ -2,17 +2,22 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from string import ascii_uppercase
 from typing import TYPE_CHECKING
 
 import click
+from sympy import Expr, Symbol
 
 from varlaw.console import Exit
 from varlaw.exploration import is_file
 from varlaw.explored import Exploration
 from varlaw.explored_forms import solution, text
-from varlaw.symbolic.blocks.state import BlockError
+from varlaw.symbolic.blocks.block import names
+from varlaw.symbolic.blocks.state import BlockError, joint
+from varlaw.symbolic.language_text import typed
 
 if TYPE_CHECKING:
+    from varlaw.symbolic.blocks.derivation import Chapter
     from varlaw.symbolic.printers.blocks import Told
 
 
@@ -75,4 +80,24 @@ def told(found: Exploration) -> "Told":
         facts[side].append((f"Solved, {keep}", solution(found.unknown, value)))
     for name, one in found.measured.items():
         facts[name if name in facts else "forward"].append((f"Measured, {name}", str(one)))
-    return Told(written(found.block), Derivation(found.block, found.state, found.probe), facts)
+    derivation = Derivation(found.block, found.state, found.probe)
+    if found.tokens is not None and found.weights:
+        derivation.backward.append(_of_weights(found, found.tokens))
+        regime = joint([one.regime for one in found.weights])
+        facts["backward"].append(("Regime of gradients of weights", str(regime)))
+    return Told(written(found.block), derivation, facts)
+
+
+def _of_weights(found: Exploration, tokens: Expr) -> "Chapter":
+    """A line for the weights of each layer, named by the first letter that no formula has."""
+    from varlaw.symbolic.blocks.derivation import Chapter, Line
+
+    values = [one.second_moment for one in found.weights]
+    taken = {symbol.name[0] for symbol in names(*values)}
+    letter = next(one for one in ascii_uppercase if one not in {*taken, *"EM"})
+    lead = "second moments of the gradient in one weight, of a loss summed over tokens or inputs"
+    lines = [
+        Line(Symbol(f"{letter}{k}", positive=True), value, value, f"{one.path} {one.name}")
+        for k, (one, value) in enumerate(zip(found.weights, values, strict=True), 1)
+    ]
+    return Chapter(f"{lead}, {typed(tokens)} of them", lines)

@@ -1,6 +1,6 @@
 """What was found of blocks, as an object: `varlaw.explore`."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,7 @@ from varlaw.symbolic.language import Text
 
 if TYPE_CHECKING:
     from varlaw.checks.blocks.verdicts import Judged
+    from varlaw.symbolic.blocks.weights import WeightGradient
 
 
 @dataclass(frozen=True, repr=False)
@@ -29,7 +30,8 @@ class Exploration:
     and "geometric" mean of both), or why there is none; `measured` what a simulation found.
     `bounds` are the least exponents of the depth that keep a side bounded, `losses` what means make
     least. `scatter` is how the second moment of one input differs between seeds, where it was asked
-    for.
+    for. `weights` has the second moments of the gradients of weights, layer by layer, of a loss
+    that is summed over so many `tokens`, where that was asked for.
     """
 
     block: Block
@@ -44,6 +46,8 @@ class Exploration:
     bounds: Mapping[str, Expr]
     losses: Mapping[str, Expr]
     scatter: Scatter | None
+    tokens: Expr | None
+    weights: "Sequence[WeightGradient]"
     measured: "Mapping[str, Judged]"
 
     @property
@@ -88,6 +92,7 @@ class Exploration:
             "correlation": rho,
             "mean": self.state.mean,
             "gradient_correlation": self.probe.product,
+            "weight_gradients": self.tokens,
         }
         put = {
             name: value

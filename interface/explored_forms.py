@@ -1,6 +1,6 @@
 """What was found of blocks, as text and as a record."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import Any
 
@@ -13,7 +13,8 @@ from varlaw.symbolic.blocks.finite import Scatter
 from varlaw.symbolic.blocks.lines import enclosure
 from varlaw.symbolic.blocks.recurrence import Growth
 from varlaw.symbolic.blocks.solve import KEEPS
-from varlaw.symbolic.blocks.state import Gradient, State
+from varlaw.symbolic.blocks.state import Gradient, State, joint
+from varlaw.symbolic.blocks.weights import WeightGradient
 from varlaw.symbolic.gaussian.decimals import Enclosed
 from varlaw.symbolic.language_text import typed
 
@@ -65,6 +66,8 @@ def text(found: Exploration) -> str:
         f"bounded in depth, {side}: {found.unknown} >= {typed(value)}"
         for side, value in found.bounds.items()
     ]
+    if found.tokens is not None:
+        lines += _weight_lines(found.tokens, found.weights)
     if found.scatter is not None:
         lines += _scatter_lines(found.scatter)
     lines += [f"measured, {name}: {one}" for name, one in found.measured.items()]
@@ -85,6 +88,15 @@ def _scatter_lines(found: Scatter) -> list[str]:
         f"  relative variance  {shown(found.relative_variance)} ({order})",
         f"  std of the logarithm  {shown(found.log_std)} (to order 1/width)",
         f"  typical value  {shown(found.typical)} (to order 1/width)",
+    ]
+
+
+def _weight_lines(tokens: Expr, weights: Sequence[WeightGradient]) -> list[str]:
+    regime = joint([one.regime for one in weights])
+    return [
+        f"gradients of weights, of a loss summed over tokens or inputs: {typed(tokens)}",
+        *(f"  {one.path} {one.name}  {shown(one.second_moment)}" for one in weights),
+        f"  regime  {regime}" if weights else "  there are no weights",
     ]
 
 
@@ -146,6 +158,7 @@ def record(found: Exploration) -> Mapping[str, Any]:
             "regimes": None if gradient is None else _regimes(gradient),
             "why": found.why,
         },
+        "weight_gradients": _weight_record(found.tokens, found.weights),
         "depth": None if deep is None else _depth_record(deep),
         "solved": {
             "name": found.unknown,
@@ -159,6 +172,25 @@ def record(found: Exploration) -> Mapping[str, Any]:
             for side in ("forward", "product", "backward", "gradient_product")
         },
     }
+
+
+def _weight_record(
+    tokens: Expr | None, weights: Sequence[WeightGradient]
+) -> Mapping[str, Any] | None:
+    """The second moments of gradients of weights; null where they were not asked for."""
+    if tokens is None:
+        return None
+    layers = [
+        {
+            "layer": one.path,
+            "weight": one.name,
+            "second_moment": typed(one.second_moment),
+            "value": _decimal(one.second_moment),
+            "regime": str(one.regime),
+        }
+        for one in weights
+    ]
+    return {"tokens": typed(tokens), "layers": layers}
 
 
 def _scatter_record(found: Scatter) -> Mapping[str, Any]:

@@ -7,6 +7,7 @@ is printed from its expression, and each name is an identifier of letters, digit
 import builtins
 import keyword
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import singledispatchmethod
 
@@ -16,6 +17,7 @@ from sympy.printing.pycode import PythonCodePrinter
 from varlaw.symbolic.blocks.attention import Attention
 from varlaw.symbolic.blocks.block import Block, Sequential
 from varlaw.symbolic.blocks.convolution import Conv, ConvTransposed
+from varlaw.symbolic.blocks.cross import Targets
 from varlaw.symbolic.blocks.experts import Experts
 from varlaw.symbolic.blocks.linear import Embedding, Linear
 from varlaw.symbolic.blocks.repeat import Repeat
@@ -127,6 +129,8 @@ class _Writer:
     @add.register
     def _(self, block: Sequential, path: str) -> None:
         for number, part in enumerate(block.parts):
+            if not path:
+                self.tied(block.parts, number)
             self.add(part, _joined(path, str(number)))
 
     @add.register
@@ -222,6 +226,20 @@ class _Writer:
         self.depth -= 1
         if len(self.lines) == before + 1:
             del self.lines[before]
+
+    def tied(self, parts: Sequence[Block], number: int) -> None:
+        """Say which array a head, or a decoder's rows, are where a model has one of words."""
+        part, rows = parts[number], next((p for p in parts if isinstance(p, Embedding)), None)
+        last = isinstance(part, Linear) and number == len(parts) - 1
+        if rows is None or rows is part or not (last or isinstance(part, Targets)):
+            return
+        turned = ".T" if last and not self.target.transposed else ""
+        name = f'weights["{parts.index(rows)}.weight"]'
+        self._line("# drawn anew; where the model ties it to the embedding (GPT-2, BERT, T5),")
+        if isinstance(part, Linear | Targets) and part.var == rows.var:
+            self._line(f"# put {name}{turned} in its place")
+        else:
+            self._line(f"# the words are this array, and {name} words and positions")
 
     def biases(self) -> None:
         """Biases by distance, which all layers of one attention share."""

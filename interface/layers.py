@@ -50,12 +50,10 @@ def answer(
         raise click.UsageError(str(error)) from error
 
 
-def show(
-    blocks: str, form: str, *, whole: bool, solve: str | None, scatter: bool, **options: Any
-) -> None:
+def show(blocks: str, form: str, *, whole: bool, **options: Any) -> None:
     """Print the table, or the record."""
-    if solve is not None or scatter:
-        raise click.UsageError("--layers does not go with --solve or --scatter")
+    if any(options[name] for name in ("solve", "scatter", "weight_gradients")):
+        raise click.UsageError("--layers does not go with --solve, --scatter or --weight-gradients")
     if options["gradient_correlation"] != "0":
         raise click.UsageError("--layers has gradients that do not correlate at the end")
     if options["gradients"] and not (whole and options["measure"]):

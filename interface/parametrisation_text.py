@@ -5,12 +5,11 @@ from typing import TYPE_CHECKING
 
 from sympy import Expr, oo
 
-from varlaw.parametrisations import Answer, numbers
+from varlaw.parametrisations import Answer, at_sizes, numbers, of_adam
 from varlaw.symbolic.language_text import typed
-from varlaw.symbolic.parametrisation.adam import epsilon, weight_decay
 from varlaw.symbolic.parametrisation.layers import Exponents, Kind, Optimizer
 from varlaw.symbolic.parametrisation.parametrisation import FORMS, Parametrisation
-from varlaw.symbolic.parametrisation.sizes import DEPTH, WIDTH
+from varlaw.symbolic.parametrisation.sizes import DEPTH
 from varlaw.symbolic.parametrisation.table import branch, table
 from varlaw.symbolic.printers.mathematics import latex
 from varlaw.table import Cell, Table
@@ -71,11 +70,10 @@ def _of_adam(found: Answer, width: int | None) -> str:
     if p.optimizer is not Optimizer.ADAM:
         return ""
     for kind in p.layers:
-        factors = epsilon(p, kind), weight_decay(p, kind)
+        factors = of_adam(found, kind).values()
         cells = [str(kind), *map(typed, factors)]
         if found.numeric:
-            at = {WIDTH: found.width.ratio, DEPTH: found.depth.ratio}
-            cells += [f"{float(factor.xreplace(at)):.6g}" for factor in factors]
+            cells += [f"{at_sizes(factor, found):.6g}" for factor in factors]
         rows.append(tuple(map(Cell, cells)))
     titles = ["layer", "Adam's epsilon", "weight decay"]
     titles += [f"({name})" for name in titles[1:]] * found.numeric
@@ -159,9 +157,7 @@ def latex_table(found: Answer) -> str:
         cells = [f"${latex(factor)}$" for factor in (row.multiplier, row.std, row.rate)]
         if found.numeric:
             cells += [f"${value:.6g}$" for value in numbers(row, found)]
-        if adam:
-            both = epsilon(found.found, row.kind), weight_decay(found.found, row.kind)
-            cells += [f"${latex(factor)}$" for factor in both]
+        cells += [f"${latex(factor)}$" for factor in of_adam(found, row.kind).values()]
         lines.append(" & ".join([str(row.kind), *cells]) + r" \\")
     if found.found.residual:
         lines.append(rf"branch & ${latex(branch(found.found))}$ \\")

@@ -8,14 +8,18 @@ import click
 from sympy import Expr, Rational
 
 from varlaw.symbolic.language_text import typed
+from varlaw.symbolic.parametrisation.adam import epsilon, weight_decay
 from varlaw.symbolic.parametrisation.layers import Kind, Optimizer, ParametrisationError
 from varlaw.symbolic.parametrisation.named import NAMED, parametrisation
 from varlaw.symbolic.parametrisation.parametrisation import FORMS, Parametrisation
 from varlaw.symbolic.parametrisation.regime import Analysis, Size
+from varlaw.symbolic.parametrisation.sizes import DEPTH, WIDTH
 from varlaw.symbolic.parametrisation.table import Row, branch, table
 
 if TYPE_CHECKING:
     from varlaw.checks.training.coordinates import Measured
+
+ADAM = ("epsilon", "weight_decay")
 
 
 @dataclass(frozen=True)
@@ -101,6 +105,19 @@ def numbers(row: Row, found: Answer) -> tuple[float, float, float]:
     return row.at(found.width.ratio, found.depth.ratio)
 
 
+def of_adam(found: Answer, kind: Kind) -> Mapping[str, Expr]:
+    """The factors of Adam's epsilon and of AdamW's weight decay; none under another rule."""
+    p = found.found
+    if p.optimizer is not Optimizer.ADAM:
+        return {}
+    return dict(zip(ADAM, (epsilon(p, kind), weight_decay(p, kind)), strict=True))
+
+
+def at_sizes(factor: Expr, found: Answer) -> float:
+    """A factor at the width and depth asked for."""
+    return float(factor.xreplace({WIDTH: found.width.ratio, DEPTH: found.depth.ratio}))
+
+
 def list_record(known: Sequence[Parametrisation]) -> Mapping[str, Any]:
     """The list as a record."""
     listed = [{"name": p.name, **_classes(p.analysis), "source": p.source} for p in known]
@@ -132,6 +149,7 @@ def record(found: Answer) -> Mapping[str, Any]:
                 "multiplier": typed(row.multiplier),
                 "init_std": typed(row.std),
                 "learning_rate": typed(row.rate),
+                **_adam_texts(row, found),
                 "largest_learning_rate": typed(largest[row.kind].rate),
                 "r": _exponent(analysis.updates.get(row.kind)),
                 "at": _numbers(row, found),
@@ -172,7 +190,16 @@ def _classes(analysis: Analysis) -> Mapping[str, Any]:
 
 def _numbers(row: Row, found: Answer) -> Mapping[str, float | None]:
     values = numbers(row, found) if found.numeric else (None, None, None)
-    return dict(zip(("multiplier", "init_std", "learning_rate"), values, strict=True))
+    adam = of_adam(found, row.kind)
+    return {
+        **dict(zip(("multiplier", "init_std", "learning_rate"), values, strict=True)),
+        **{name: at_sizes(adam[name], found) if adam and found.numeric else None for name in ADAM},
+    }
+
+
+def _adam_texts(row: Row, found: Answer) -> Mapping[str, str | None]:
+    adam = of_adam(found, row.kind)
+    return {name: typed(adam[name]) if adam else None for name in ADAM}
 
 
 def _both(p: Parametrisation, kind: Kind) -> Mapping[str, Any]:

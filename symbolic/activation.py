@@ -37,6 +37,11 @@ class Activation(Function):
         """The function in its parts: (start, expression) pairs."""
         raise NotImplementedError
 
+    @staticmethod
+    def slopes(z: Any, *parameters: Any) -> tuple[Expr, ...]:
+        """The derivative of each part where a row has it written down; else by the chain rule."""
+        return ()
+
     @property
     def written_out(self) -> Parts:
         """The parts at this function's own arguments."""

@@ -1,23 +1,18 @@
 """The table of activations, with what is known of each. A row is a class; see `Activation`."""
 
-from functools import cache
 from typing import Any
 
-from sympy import Add, Expr, Integer, Rational, erf, exp, log, oo, pi, sqrt, tanh
+from sympy import Expr, Integer, Rational, erf, exp, log, oo, pi, sqrt, tanh
 
 from varlaw.symbolic import activations_elementary  # noqa: F401 - its rows join the table
-from varlaw.symbolic.abbreviations import Abbreviation
 from varlaw.symbolic.activation import Activation, Parts
+from varlaw.symbolic.gating import cubic, cubic_slope, gated_slope, logistic, wave
 from varlaw.symbolic.names import suggestion
+from varlaw.symbolic.selu import SELU_ALPHA, SELU_LAMBDA
 from varlaw.symbolic.slopes import raised
 
 MINUS = Integer(-1)
-ROOT_2_PI = sqrt(2 / pi)
-
-
-def _logistic(u: Any) -> Expr:
-    """1/(1 + e^-u)."""
-    return raised(1 + exp(-u), MINUS)
+ROOT_2_PI = sqrt(2 * pi)
 
 
 class UnknownActivation(LookupError):
@@ -187,21 +182,6 @@ class selu(Activation):
         return (-oo, SELU_LAMBDA * SELU_ALPHA * (exp(z) - 1)), (Integer(0), SELU_LAMBDA * z)
 
 
-@cache
-def selu_constants() -> tuple[Expr, Expr]:
-    """SELU's alpha = 1.67326... and lambda = 1.05070... in closed form."""
-    half, root = Rational(1, 2), exp(Rational(1, 2))
-    wave = (root / 2, -root * erf(1 / sqrt(2)) / 2)  # the terms of E[e^z; z < 0]
-    fall = Add(half, *(-term for term in wave))  # E[1 - e^z; z < 0]
-    square = Add(half, exp(2) / 2, -exp(2) * erf(sqrt(2)) / 2, *(-2 * term for term in wave))
-    alpha = fall**-1 / sqrt(2 * pi)
-    return alpha, sqrt(2 * pi) * fall / sqrt(pi * fall**2 + square)
-
-
-SELU_ALPHA = Abbreviation("alpha", lambda: selu_constants()[0])
-SELU_LAMBDA = Abbreviation("lambda", lambda: selu_constants()[1])
-
-
 class softplus(Activation):
     """log(1 + e^z)."""
 
@@ -210,7 +190,7 @@ class softplus(Activation):
 
     @staticmethod
     def parts(z: Any, *_: Any) -> Parts:
-        return ((-oo, log(1 + exp(z))),)
+        return ((-oo, log(1 + wave(z))),)
 
 
 class softsign(Activation):
@@ -232,7 +212,7 @@ class sigmoid(Activation):
 
     @staticmethod
     def parts(z: Any, *_: Any) -> Parts:
-        return ((-oo, _logistic(z)),)
+        return ((-oo, logistic(z)),)
 
 
 class silu(Activation):
@@ -243,7 +223,11 @@ class silu(Activation):
 
     @staticmethod
     def parts(z: Any, beta: Any = Integer(1), *_: Any) -> Parts:
-        return ((-oo, z * _logistic(beta * z)),)
+        return ((-oo, z * logistic(beta * z)),)
+
+    @staticmethod
+    def slopes(z: Any, beta: Any = Integer(1), *_: Any) -> tuple[Expr, ...]:
+        return (gated_slope(z, beta),)
 
 
 class quick_gelu(Activation):
@@ -254,7 +238,11 @@ class quick_gelu(Activation):
 
     @staticmethod
     def parts(z: Any, *_: Any) -> Parts:
-        return ((-oo, z * _logistic(Rational(851, 500) * z)),)
+        return ((-oo, z * logistic(Rational(851, 500) * z)),)
+
+    @staticmethod
+    def slopes(z: Any, *_: Any) -> tuple[Expr, ...]:
+        return (gated_slope(z, Rational(851, 500)),)
 
 
 class gelu(Activation):
@@ -267,6 +255,10 @@ class gelu(Activation):
     def parts(z: Any, *_: Any) -> Parts:
         return ((-oo, z * (1 + erf(z / sqrt(2))) / 2),)
 
+    @staticmethod
+    def slopes(z: Any, *_: Any) -> tuple[Expr, ...]:
+        return (z * exp(-(z**2) / 2) / ROOT_2_PI + (1 + erf(z / sqrt(2))) / 2,)
+
 
 class gelu_tanh(Activation):
     """z (1 + tanh(sqrt(2/pi) (z + 0.044715 z^3))) / 2; the default of JAX."""
@@ -276,8 +268,12 @@ class gelu_tanh(Activation):
 
     @staticmethod
     def parts(z: Any, *_: Any) -> Parts:
-        inner = ROOT_2_PI * (z + Rational(8943, 200000) * z**3)
-        return ((-oo, z * (1 + tanh(inner, evaluate=not z.is_Symbol)) / 2),)
+        return ((-oo, z * (1 + tanh(cubic(z), evaluate=not z.is_Symbol)) / 2),)
+
+    @staticmethod
+    def slopes(z: Any, *_: Any) -> tuple[Expr, ...]:
+        gate = tanh(cubic(z), evaluate=not z.is_Symbol)
+        return ((1 + gate) / 2 + z * cubic_slope(z) / 2 * (1 - gate**2),)
 
 
 class mish(Activation):
@@ -288,7 +284,13 @@ class mish(Activation):
 
     @staticmethod
     def parts(z: Any, *_: Any) -> Parts:
-        return ((-oo, z * (1 - 2 * raised(2 + 2 * exp(z) + exp(2 * z), MINUS))),)
+        return ((-oo, z * (1 - 2 * raised(2 + 2 * wave(z) + wave(2 * z), MINUS))),)
+
+    @staticmethod
+    def slopes(z: Any, *_: Any) -> tuple[Expr, ...]:
+        one, two = wave(z), wave(2 * z)
+        below = 2 + 2 * one + two
+        return (4 * z * (one + two) * raised(below, Integer(-2)) + 1 - 2 * raised(below, MINUS),)
 
 
 class bump(Activation):

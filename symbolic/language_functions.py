@@ -13,6 +13,7 @@ from sympy import (
     Integer,
     Max,
     Min,
+    Mul,
     acos,
     asin,
     atan,
@@ -108,17 +109,29 @@ class CalledActivation(Called):
         """The derivative of each part, where the part holds."""
         z, *parameters = arguments
         t = z if z.is_Symbol else Dummy("t", real=True)
-        parts = self.kind(t, *_completed(self.kind, parameters)).written_out
+        whole = _completed(self.kind, parameters)
+        parts = self.kind(t, *whole).written_out
         rests = z.has(*KINKED)  # the argument may rest at a start, which belongs to one part
-        sides = [Integer(1)]
-        for position, (start, _) in enumerate(parts[1:]):
-            below, above = ("<", ">=") if position in self.kind.from_above else ("<=", ">")
-            sides[-1] *= holds(z - start, below if rests else "<")
-            sides.append(holds(z - start, above if rests else ">"))
-        slopes = [slope(value, t, primes) for _, value in parts]
+        written = self.kind.slopes(t, *whole)
+        if written:
+            slopes = [slope(first, t, primes - 1) for first in written]
+        else:
+            slopes = [slope(value, t, primes) for _, value in parts]
         if t != z:
             slopes = [value.xreplace({t: z}) for value in slopes]
-        return Add(*(part * side for part, side in zip(slopes, sides, strict=True)))
+        starts, last, terms = [start for start, _ in parts[1:]], len(parts) - 1, []
+        for k, value in enumerate(slopes):
+            if value == 0:
+                continue
+            sides = [value]
+            if k > 0:
+                above = ">=" if k - 1 in self.kind.from_above else ">"
+                sides.append(holds(z - starts[k - 1], above if rests else ">"))
+            if k < last:
+                below = "<" if k in self.kind.from_above else "<="
+                sides.append(holds(z - starts[k], below if rests else "<"))
+            terms.append(Mul(*sides))
+        return Add(*terms)
 
 
 def function_named(name: str) -> Called:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
-from lark import Lark, Token, Tree
+from lark import Token, Tree
 from lark.exceptions import UnexpectedInput
 from sympy import Add, Dummy, E, Expr, Integral, Pow, Symbol, Tuple, oo, pi, sqrt
 from sympy.core.symbol import Str
@@ -77,16 +77,9 @@ def read_chain(text: str, context: Context) -> list[Any]:
 
 
 GRAMMAR = Grammar(
-    "varlaw.symbolic",
-    "latex",
-    f"\nCORE: /{CORE}/\nMARK: /{MARK}/\n",
-    options={"propagate_positions": True},
+    "varlaw.symbolic", "latex", f"\nCORE: /{CORE}/\nMARK: /{MARK}/\n", {"propagate_positions": True}
 )
-
-
-@cache
-def _parser() -> Lark:
-    return GRAMMAR.parser()
+_parser = cache(GRAMMAR.parser)
 
 
 class _Builder:

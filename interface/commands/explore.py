@@ -55,6 +55,11 @@ from varlaw.console import Exit, formats, pairs, say, say_json, width, write_fil
     is_flag=True,
     help="How the second moment scatters from seed to seed, of linear layers and activations.",
 )
+@click.option(
+    "--weight-gradients",
+    metavar="N",
+    help="Second moments of gradients of weights too, of a loss summed over N tokens, or inputs.",
+)
 @click.option("--measure", is_flag=True, help="Verdicts by simulation; all names need values.")
 @simulating
 @click.option("--layers", is_flag=True, help="A table, layer by layer, with each token followed.")

@@ -1,21 +1,27 @@
 """A walk over the blocks that a network is made of: what enters each, what gradient comes back."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache, singledispatch
+from types import MappingProxyType
 from typing import Any, TypeGuard, TypeVar
 
-from sympy import Basic, Dummy, Expr, Integer, Symbol
+from flint import ctx
+from sympy import Basic, Dummy, Expr, Float, Function, Integer, Symbol
 
 from varlaw.symbolic.blocks.block import Block, Sequential, names
+from varlaw.symbolic.blocks.enclosed import accurate
+from varlaw.symbolic.blocks.lines import enclosure
 from varlaw.symbolic.blocks.norm import LayerNorm, RMSNorm
 from varlaw.symbolic.blocks.repeat import Repeat
 from varlaw.symbolic.blocks.residual import Gate, Parallel, Residual, gated
 from varlaw.symbolic.blocks.state import ZERO, BlockError, Gradient, Regime, State, joint, tidy
+from varlaw.symbolic.gaussian.balls import ball
 
 Flow = TypeVar("Flow", State, Gradient)
 PLACES = 20  # digits of numbers that are not rational, layer after layer
+BITS = 68  # of such a number
 MOST_OPERATIONS = 1000
 Q, G = Dummy("q", positive=True), Dummy("g", positive=True)
 LAYER = Symbol("l", positive=True)
@@ -246,19 +252,41 @@ def _put(flow: Flow, state: State, gradient: Gradient | None) -> Flow:
     changed: dict[str, Any] = {}
     for name, regime in flow.REGIMES.items():
         if isinstance(value := getattr(flow, name), Expr):
-            changed[name] = _settled(value.xreplace(values))
+            changed[name] = _valued(value, values)
             entering: list[Regime] = [regimes[s] for s in value.free_symbols if s in regimes]
             changed[regime] = joint([getattr(flow, regime), *entering])
     return replace(flow, **changed)
 
 
+def _valued(value: Expr, values: Mapping[Expr, Expr | None]) -> Expr:
+    """A moment of a layer with values in place of symbols; of numbers at once where it is long."""
+    given = {s: at for s in value.free_symbols if (at := values.get(s)) is not None}
+    if value.has(Function) and all(at.is_Rational or at.is_Float for at in given.values()):
+        found = decimal(value, given)
+        if found is not None:
+            return found
+    return _settled(value.xreplace(values))
+
+
 def _settled(value: Expr) -> Expr:
     """A number as a fraction or a decimal, an expression shortened."""
     if not value.free_symbols:
-        return value if value.is_Rational else value.evalf(PLACES)
+        return value if value.is_Rational else decimal(value) or value.evalf(PLACES)
     if value.count_ops() > MOST_OPERATIONS:
         raise BlockError("the moments of a layer are too large expressions: give names values")
     return tidy(value)
+
+
+def decimal(value: Expr, at: Mapping[Basic, Expr] = MappingProxyType({})) -> Expr | None:
+    """A number as a decimal, of symbols with numbers in their place; None where none is found.
+
+    By balls, which meet each expression once where many are nested.
+    """
+    found = accurate(lambda: enclosure(value, {s: ball(one) for s, one in at.items()}), BITS)
+    if found is None:
+        return None
+    with ctx.workprec(BITS):
+        return Float(found.mid().str(PLACES, radius=False), PLACES)
 
 
 def _flat(block: Block) -> list[Block]:

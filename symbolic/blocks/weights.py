@@ -19,7 +19,7 @@ from varlaw.symbolic.blocks.state import (
     joint,
     tidy,
 )
-from varlaw.symbolic.blocks.walk import visits
+from varlaw.symbolic.blocks.walk import decimal, visits
 from varlaw.symbolic.language import Text
 from varlaw.symbolic.language_text import typed
 
@@ -57,7 +57,8 @@ def weight_gradients(
         rests = (flow.resting(*numbers) for flow in flows)
         regime = joint([WIDE, Regime(site.block.approximations), *rests])
         for name, value in in_layer(site.block, site.state, site.gradient, count).items():
-            yield WeightGradient(site.path, name, tidy(value), regime)
+            plain = None if value.free_symbols or value.is_Rational else decimal(value)
+            yield WeightGradient(site.path, name, plain or tidy(value), regime)
 
 
 @singledispatch

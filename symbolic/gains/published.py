@@ -13,13 +13,13 @@ from importlib.resources import files
 
 from sympy import Expr, Integer, Symbol, oo
 
-from varlaw.symbolic.activations import selu_constants
 from varlaw.symbolic.gains.gain import HALF, Gains, Value, of_expression
 from varlaw.symbolic.gains.levels import unit_level, variance_level
 from varlaw.symbolic.gaussian.balls import ball
 from varlaw.symbolic.gaussian.enclosure import joined
 from varlaw.symbolic.gaussian.pieces import NotClosed, Piece, pieces_of
 from varlaw.symbolic.language import read
+from varlaw.symbolic.selu import selu_constants
 
 X = Symbol("x", real=True)
 COMPARED = 50  # digits that are compared

@@ -28,6 +28,7 @@ from sympy import (
     asin,
     asinh,
     atan,
+    atanh,
     cos,
     cosh,
     erf,
@@ -103,6 +104,7 @@ FUNCTIONS = {
     acos: "acos",
     atan: "atan",
     asinh: "asinh",
+    atanh: "atanh",
     gamma: "gamma",
 }  # SymPy's functions, and the methods of balls that are the same functions
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, log2
 
-from flint import arb, ctx
+from flint import arb, ctx, fmpz
 from sympy import Expr
 
 from varlaw.symbolic.gaussian.balls import NoEnclosure, ball
@@ -185,7 +185,7 @@ def _reaches(size: Fraction, power: int) -> bool:
 
 def _literal(sign: int, figure: int, place: int) -> str:
     """A plain decimal literal; with an exponent where zeros that are not proved would be needed."""
-    text, minus = str(figure), "-" if sign < 0 else ""
+    text, minus = fmpz(figure).str(), "-" if sign < 0 else ""  # str() ends at 4300 digits
     if place > 0:
         point = text[0] + ("." + text[1:] if len(text) > 1 else "")
         return f"{minus}{point}e{place + len(text) - 1}"

@@ -12,7 +12,8 @@ from varlaw.symbolic.gaussian.balls import raised
 from varlaw.symbolic.gaussian.divided import Divided
 
 KINKED = {"max", "min", "either"}  # `either` is one of two values
-CUT = {"log", "sqrt", "power", "asin", "acos", "asinh", "atan", "ei"}  # not analytic everywhere
+# not analytic everywhere
+CUT = {"log", "sqrt", "power", "asin", "acos", "asinh", "atan", "atanh", "ei"}
 POLES = {"inverse", "tanh", "tan", "gamma"}
 Special = dict[str, Callable[..., Any]]  # operations done in another way than by the balls' method
 FUSED = {"inverse": "logistic", "log": "softplus"}
@@ -95,7 +96,7 @@ def analytic_one(name: str) -> Callable[..., acb]:
         return lambda value: value.ei() if value.real > 0 else acb(arb.nan())
 
     def safe(value: acb) -> acb:
-        # the cuts of asin and acos are real, beyond 1; those of atan and asinh imaginary
+        # the cuts of asin, acos and atanh are real, beyond 1; those of atan and asinh imaginary
         across, along = (value.imag, value.real)
         if name in ("atan", "asinh"):
             across, along = along, across

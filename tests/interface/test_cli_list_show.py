@@ -101,6 +101,7 @@ def test_show_with_the_audit(varlaw):
         (["show", "hee"], "unknown law 'hee'; did you mean 'he'?"),
         (["show", "xavire"], "unknown law 'xavire'; did you mean 'xavier'?"),
         (["lst"], "unknown command 'lst'; did you mean 'list'?"),
+        (["he"], "unknown command 'he', but a law: varlaw show he"),
         (["list", "--jsn"], "unknown option '--jsn'; did you mean '--json'?"),
         (["show"], "missing argument 'LAW'"),
         (["show", "he", "lecun"], "got unexpected extra argument (lecun)"),

@@ -29,10 +29,23 @@ def test_the_list(varlaw):
 def test_mup_for_adam(varlaw):
     """Yang et al. 2022, table 8, from width 256 to 1024: a quarter where it says 1/fan-in."""
     at = layers(found(varlaw, "mup", "--width", "1024", "--base-width", "256"))
-    assert at["hidden"]["at"] == {"multiplier": 1, "init_std": 0.5, "learning_rate": 0.25}
-    assert at["output"]["at"] == {"multiplier": 0.25, "init_std": 1, "learning_rate": 1}
-    assert at["input"]["at"] == {"multiplier": 1, "init_std": 1, "learning_rate": 1}
+    names = ("multiplier", "init_std", "learning_rate")
+    published = {"hidden": (1, 0.5, 0.25), "output": (0.25, 1, 1), "input": (1, 1, 1)}
+    for layer, factors in published.items():
+        assert tuple(at[layer]["at"][name] for name in names) == factors
     assert at["bias"]["init_std"] == "0"
+
+
+def test_epsilon_and_weight_decay(varlaw):
+    """Dey et al. 2025, table 1, alpha = 1; four times as wide and as deep; none under SGD."""
+    sizes = ("--width", "256", "--base-width", "64", "--depth", "48", "--base-depth", "12")
+    hidden = layers(found(varlaw, "completep", *sizes))["hidden"]
+    assert (hidden["epsilon"], hidden["weight_decay"]) == ("1/(L*n)", "n")
+    assert (hidden["at"]["epsilon"], hidden["at"]["weight_decay"]) == (1 / 16, 4)
+    without = layers(found(varlaw, "completep"))["hidden"]
+    assert without["epsilon"] == "1/(L*n)" and without["at"]["epsilon"] is None
+    hidden = layers(found(varlaw, "mup", "--optimizer", "sgd", "--width", "64"))["hidden"]
+    assert hidden["epsilon"] is hidden["at"]["epsilon"] is hidden["weight_decay"] is None
 
 
 def test_numbers_in_depth(varlaw):

@@ -48,6 +48,7 @@ def test_files(varlaw, tmp_path):
     [
         ((), "give blocks"),
         (("relu", "--compare", "a=reluu"), "a: unknown block 'reluu'"),
+        (("missing.txt",), "missing.txt: no such file"),
         (("relu", "relu"), "two variants are called 'relu'"),
         (("relu", "--compare", "relu"), "not of the form NAME=BLOCKS"),
         (("relu", "tanh", "--emit", "numpy"), "for one variant"),

@@ -167,3 +167,28 @@ def test_names_that_mean_something_are_changed(name, tmp_path):
 )
 def test_refused(varlaw, blocks, message):
     assert message in varlaw("explore", blocks, "--emit", "numpy").refused()
+
+
+@pytest.mark.parametrize(
+    ("text", "library", "lines"),
+    [
+        ("t5(small, depth=2, tokens=8)", "numpy",
+         ['# put weights["0.weight"] in its place', '# put weights["0.weight"].T in its place']),
+        ("t5(small, depth=2, tokens=8)", "torch", 2 * ['# put weights["0.weight"] in its place']),
+        ("gpt2(small, depth=2, tokens=8)", "torch",
+         ['# the words are this array, and weights["0.weight"] words and positions']),
+        ("linear(m, d, var=v) >> relu >> linear(d, n, var=w)", "numpy", []),
+    ],
+)  # fmt: skip
+def test_tied_heads(text, library, lines, tmp_path):
+    """What is put in a head's place has its shape and variance (one normal draw for both)."""
+    correlated = {"correlation": 0} if "(small" in text else {}
+    code = vl.explore(text, **correlated).initialisation(library)
+    told = [line.strip() for line in code.splitlines()]
+    after = [told[n + 1] for n, line in enumerate(told) if line.startswith("# drawn anew")]
+    assert after == lines
+    if library == "numpy" and lines:
+        weights, _ = made(code, tmp_path, vocabulary=32128)
+        assert weights["0.weight"].T.shape == weights["6.weight"].shape
+        assert weights["0.weight"].shape == weights["3.weight"].shape
+        assert weights["0.weight"].std() == pytest.approx(weights["6.weight"].std(), rel=1e-2)

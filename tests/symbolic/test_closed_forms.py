@@ -45,7 +45,6 @@ from varlaw.symbolic.activations import (
     relu6,
     relu_k,
     selu,
-    selu_constants,
     softshrink,
     step,
     threshold,
@@ -54,6 +53,7 @@ from varlaw.symbolic.gaussian.closed import Divergent, closed_form
 from varlaw.symbolic.gaussian.moment import NoMoment, moment
 from varlaw.symbolic.gaussian.pieces import NotClosed, pieces_of
 from varlaw.symbolic.gaussian.probabilities import Phi2
+from varlaw.symbolic.selu import selu_constants
 
 x = Symbol("x", real=True)
 a, s = Symbol("a", positive=True), Symbol("s", positive=True)

@@ -1,6 +1,7 @@
 """Balls of numbers, and which digits of a ball are printed."""
 
 import random
+from decimal import Decimal, localcontext
 from fractions import Fraction
 from itertools import pairwise
 
@@ -46,6 +47,13 @@ from varlaw.symbolic.gaussian.decimals import digits_of, ends, shown
 from varlaw.symbolic.gaussian.owen import owen_t
 
 FUNCTIONS = [exp, log, erf, erfc, erfi, sin, cos, tan, sinh, cosh, tanh, asin, acos, atan, asinh]
+
+
+def test_more_digits_than_python_writes_of_a_whole_number() -> None:
+    with localcontext() as context:
+        context.prec = 5000  # str() of an int ends at 4300
+        assert digits_of(sqrt(Integer(2)), 5000).digits == str(Decimal(2).sqrt())
+        assert digits_of(sqrt(Integer(2)), 5000).digits != str(Decimal(3).sqrt())
 
 
 @pytest.mark.parametrize("function", [*FUNCTIONS, gamma], ids=str)

@@ -16,9 +16,10 @@ from sympy import (
     tanh,
 )
 
-from varlaw.symbolic.activations import gelu_tanh, mish, selu_constants, sigmoid, softplus
+from varlaw.symbolic.activations import gelu_tanh, mish, sigmoid, softplus
 from varlaw.symbolic.gaussian.nil import whole_number
 from varlaw.symbolic.gaussian.quotients import NoQuotient, Quotients, parity
+from varlaw.symbolic.selu import selu_constants
 
 x, a = Symbol("x", real=True), Symbol("a", real=True)
 ALPHA, LAMBDA = selu_constants()

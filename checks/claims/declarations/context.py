@@ -25,15 +25,20 @@ NETWORK = re.compile(  # a bracket before that of its input, and what only block
     re.DOTALL,
 )
 RANGE = re.compile(r"\s+for\s+|\s+with\s+|\s+where\s+")
+Ranges = tuple[tuple[str, tuple[Node, Node]], ...]  # of indices: first and last value
 
 
 @dataclass(frozen=True)
 class Variable:
-    """A random variable, or an array with indices, and its law as a call: N(0, 1)."""
+    """A random variable, or an array with indices, and its law as a call: N(0, 1).
+
+    `ranges` are the first and last value of indices as they are declared with the array.
+    """
 
     name: str
     indices: tuple[str, ...]
     law: Node
+    ranges: Ranges = ()
 
 
 @dataclass(frozen=True)
@@ -69,7 +74,7 @@ class Context:
     signs: tuple[tuple[str, bool], ...] = ()
     variables: tuple[Variable, ...] = ()
     families: tuple[Family, ...] = ()
-    ranges: tuple[tuple[str, tuple[Node, Node]], ...] = ()
+    ranges: Ranges = ()
     extremes: tuple[tuple[str, int, Node], ...] = ()
     log_base: int | None = None
     towards: str = ""
@@ -213,8 +218,15 @@ def _with(context: Context, text: str) -> Context:
     chains = [chain for part in RANGE.split(text) for chain in read_plain(part).chains]
     if not chains:
         raise ValueError("it declares nothing")
+    before = context
     for chain in chains:
         context = declare(context, chain)
+    if ranges := context.ranges[len(before.ranges) :]:
+        made = tuple(
+            v if any(v is old for old in before.variables) else replace(v, ranges=ranges)
+            for v in context.variables
+        )
+        context = replace(context, variables=made)
     return context
 
 

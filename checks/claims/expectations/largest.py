@@ -78,7 +78,8 @@ def _declared(largest: Node, context: Context) -> tuple[Node, Node, Node]:
     """The mean and variance of the variables, and how many there are. Raises NoValue."""
     name, index = largest.parts[0].parts
     variable = context.variable(name.text) if name.head is Head.NAME else None
-    ends = dict(context.ranges).get(plain(index))
+    own = variable.ranges if variable is not None else ()
+    ends = dict((*context.ranges, *own)).get(plain(index))
     indices = [plain(part) for part in name.parts]
     if variable is None or indices != [plain(index)] or len(variable.indices) != 1:
         raise NoValue("the largest of something that is not declared with one index")

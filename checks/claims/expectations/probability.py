@@ -9,7 +9,7 @@ from typing import Any
 from flint import arb
 from sympy import Expr, Pow, Rational
 
-from varlaw.checks.claims.declarations.context import Context
+from varlaw.checks.claims.declarations.context import Context, Ranges
 from varlaw.checks.claims.declarations.distributions import NAMES
 from varlaw.checks.claims.equations.compare import Finding, Number, against_literal, between
 from varlaw.checks.claims.equations.identities import (
@@ -125,17 +125,24 @@ def _law(side: Node, context: Context) -> str:
 def settled(context: Context) -> Context:
     """The context with the values of names put into the laws, formulas and ranges."""
     values = dict(context.values)
+
+    def put(ranges: Ranges) -> Ranges:
+        return tuple(
+            (name, (substituted(first, values), substituted(last, values)))
+            for name, (first, last) in ranges
+        )
+
     try:
         return replace(
             context,
-            variables=tuple(replace(v, law=_with_keys(v.law, values)) for v in context.variables),
+            variables=tuple(
+                replace(v, law=_with_keys(v.law, values), ranges=put(v.ranges))
+                for v in context.variables
+            ),
             families=tuple(
                 replace(f, value=substituted(f.value, values)) for f in context.families
             ),
-            ranges=tuple(
-                (name, (substituted(first, values), substituted(last, values)))
-                for name, (first, last) in context.ranges
-            ),
+            ranges=put(context.ranges),
         )
     except ValueError as error:
         raise NoValue(str(error)) from None

@@ -21,7 +21,7 @@ from varlaw.checks.claims.expectations.means import Means, array_of
 from varlaw.checks.claims.values.algebra import symbol
 from varlaw.checks.claims.values.functions import CONSTANTS, NoValue
 from varlaw.symbolic.arrays import RandomArray
-from varlaw.symbolic.formulas.names import free_names
+from varlaw.symbolic.formulas.names import bare, free_names
 from varlaw.symbolic.formulas.tree import Chain, Head, Node, plain
 from varlaw.symbolic.language_functions import holds
 from varlaw.symbolic.terms import Sum, indicator
@@ -123,11 +123,7 @@ class RandomAlgebra(Means):
         if self.context.variable(name) or self.context.family(name):
             raise NoValue(f"{name} is an index here, and random elsewhere: rename one of them")
         if not ends:
-            ranges = dict(self.context.ranges)
-            found = ranges.get(name, ranges.get(index.text))  # i_1 runs as i does
-            if found is None:
-                raise NoValue(f"a sum over {name}, whose range is not declared")
-            ends = list(found)
+            ends = list(self._range_in(body, index))
         if name not in self.symbols:
             self.symbols = {**self.symbols, name: Symbol(name, integer=True, positive=True)}
         low, high = (self._built(end) for end in ends)
@@ -138,6 +134,28 @@ class RandomAlgebra(Means):
             return Sum(summand, (self.symbols[name], low, high))
         except (TypeError, ValueError) as error:
             raise NoValue(str(error)) from None
+
+    def _range_in(self, body: Node, index: Node) -> tuple[Node, Node]:
+        """The range of an index by what it counts in a sum, else as it was declared last."""
+        name = plain(index)
+        own: dict[tuple[Node, ...], tuple[Node, Node]] = {}
+        for node in body.walk():
+            array = self.context.variable(node.text) if node.head is Head.NAME else None
+            if array is None or len(array.indices) != len(node.parts):
+                continue
+            of_array = dict(array.ranges)
+            for place, part in zip(array.indices, node.parts, strict=True):
+                if plain(part) == name and place in of_array:
+                    own[tuple(map(bare, of_array[place]))] = of_array[place]
+        if len(own) > 1:
+            raise NoValue(
+                f"a sum over {name}, which has two ranges there: write the ends of the sum"
+            )
+        ranges = dict(self.context.ranges)
+        found = next(iter(own.values()), ranges.get(name, ranges.get(index.text)))
+        if found is None:  # i_1 runs as i does
+            raise NoValue(f"a sum over {name}, whose range is not declared")
+        return found
 
     def event(self, relations: tuple[Node, ...]) -> Expr:
         """1 where all relations hold, else 0."""

@@ -45,7 +45,9 @@ def broken(monkeypatch: pytest.MonkeyPatch, name: str, change) -> None:
 
     def apply(state, used, **options):
         result = good.apply(state, used, **options)
-        return result if isinstance(result, Outcome) else change(result)
+        if isinstance(result, Outcome):
+            return replace(result, after=change(result.after))
+        return change(result)
 
     monkeypatch.setitem(core.RULES, name, replace(good, apply=apply))
 

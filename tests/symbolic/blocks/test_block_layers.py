@@ -1,5 +1,6 @@
 """Convolutions, pooling, norms over samples, gated units, experts and scaled residuals."""
 
+from dataclasses import replace
 from itertools import product
 
 import pytest
@@ -106,7 +107,8 @@ def test_batch_norm():
     limit = BatchNorm().backward(ENDS, state)
     assert simplify(limit.second_moment - read("1/(q0*(1 - r))")) == 0
     assert Approximation.SAMPLES in limit.regime
-    assert InstanceNorm(N).forward(state) == out
+    # the positions of one image are not apart: what follows takes no moments of a sphere
+    assert InstanceNorm(N).forward(state) == replace(out, samples=None) != out
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,8 @@ SCORES = (
     "k[i] ~ iid(mean = 0, var = 1)",
     "s = sum_i q[i] k[i]",
 )
+# One letter for two indices: each array runs as far as it was declared to.
+TWO_RANGES = (*LAYER, "k[i] ~ N(0, 1) for i = 1..d", "t[i] ~ N(0, 1)")
 
 
 def judged(text: str, *lines: str) -> Judgement:
@@ -68,6 +70,12 @@ def judged(text: str, *lines: str) -> Judgement:
         (LAYER, "E[y[j]^2] = m q v", "undecided"),  # v is not declared
         ((*LAYER, "m = 10; q = 2; s2 = 1/20"), "E[y[j]^2] = 1.0", "verified"),
         ((*LAYER, "m = 10; q = 2; s2 = 1/20"), "E[y[j]^2] = 1.2", "refuted"),
+        (TWO_RANGES, "E[y[j]^2] = m q s2", "verified"),
+        (TWO_RANGES, "E[y[j]^2] = d q s2", "refuted"),
+        (TWO_RANGES, "Var(sum_i k[i]) = d", "verified"),
+        (TWO_RANGES, "Var(sum_i t[i]) = d", "verified"),  # as i was declared last
+        (TWO_RANGES, "E[(sum_i k[i] x[i])^2] = d q", "undecided"),  # or m q
+        (TWO_RANGES, "E[(sum_{i=1}^m k[i] x[i])^2] = m q", "verified"),
         (SCORES, "Var(s) = d", "verified"),
         (SCORES, "Var(s/sqrt(d)) = 1", "verified"),
         (SCORES, "Var(s/d) = 1", "refuted"),
