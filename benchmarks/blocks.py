@@ -11,6 +11,7 @@ import sys
 import time
 
 import numpy as np
+from sympy import Rational
 
 PLAIN = (
     "repeat(prenorm(attention(d, T, value=1/d, out=1/d)) >> "
@@ -53,6 +54,14 @@ SWEPT = [
     "repeat(prenorm(linear(d, 4*d, var=v/d) >> gelu >> linear(4*d, d, var=w/(4*d))), 96)",
     "repeat(gelu >> linear(d, d, var=w/d, bias=v), 32)",
     "repeat(tanh >> linear(d, d, var=w/d, bias=v), 16)",
+    "repeat(prenorm(swiglu(d, 4*d, var=v/d, out=w/(4*d))), 96)",
+    "repeat(linear(d, d, var=w/d, bias=v) >> mish, 96)",
+]
+SWEPT_PAIRS = [
+    "repeat(postnorm(linear(d, 4*d, var=v/d) >> silu >> linear(4*d, d, var=w/(4*d))), 12)",
+    "repeat(prenorm(attention(d, 64, value=1/d, out=1/d)) >> "
+    "prenorm(linear(d, 4*d, var=v/d) >> gelu >> linear(4*d, d, var=w/(4*d))), 96)",
+    "repeat(tanh >> linear(d, d, var=w/d, bias=v), 96)",
 ]
 
 
@@ -65,7 +74,7 @@ def explored(arguments: list[str]) -> float:
     return after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
 
 
-def swept(text: str) -> tuple[float, float]:
+def swept(text: str, correlation: Rational | None = None) -> tuple[float, float]:
     """The CPU seconds of a sweep, first and again."""
     from varlaw.symbolic.blocks.block import start
     from varlaw.symbolic.blocks.reader import read_block
@@ -80,7 +89,12 @@ def swept(text: str) -> tuple[float, float]:
     taken = []
     for _ in range(2):
         began = time.process_time()
-        sweep(block, ["d", "v", "w"], arrays, start(1))
+        sweep(
+            block,
+            ["d", "v", "w"],
+            arrays,
+            start(1, correlation),
+        )
         taken.append(time.process_time() - began)
     return taken[0], taken[1]
 
@@ -89,8 +103,11 @@ def main() -> None:
     for arguments in EXPLORED:
         print(f"{explored(arguments):6.2f} s  explore {' '.join(arguments)}", flush=True)
     for text in SWEPT:
-        first, again = swept(text)
-        print(f"{SETTINGS} settings: {first:.3f} s, again {again:.3f} s  {text}")
+        taken = "{:.3f} s, again {:.3f} s".format(*swept(text))
+        print(f"{SETTINGS} settings: {taken}  {text}")
+    for text in SWEPT_PAIRS:
+        taken = "{:.3f} s, again {:.3f} s".format(*swept(text, Rational(1, 10)))
+        print(f"{SETTINGS} settings, correlated: {taken}  {text}")
 
 
 if __name__ == "__main__":

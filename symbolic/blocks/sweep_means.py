@@ -28,6 +28,7 @@ FAR = 9.0  # deviations of a normal variable, at first
 FARTHEST = 36.0
 HALVINGS = 6
 MOST = 1 << 22  # values of f at a time
+MOST_PAIRS = 1 << 24  # products of two values of f
 TOGETHER = 2048  # values of a polynomial at a time
 MOST_PRODUCTS = 1 << 18  # of numbers at a time
 POINTS = 18  # of a polynomial
@@ -123,9 +124,9 @@ def _rule(law: Lambda, m: Array, deviation: Array) -> tuple[Array, Array]:
     """E[f(x)] and E|f(x)| by the trapezoid rule, a few at a time; NaN where it does not settle."""
     step, far = min(NARROW, STEP / float(deviation.max())), FAR
     for _ in range(HALVINGS):
-        places = step * np.arange(-ceil(far / step), ceil(far / step) + 1)
-        if len(places) > MOST:
+        if 2 * far / step > MOST:
             break
+        places = step * np.arange(-ceil(far / step), ceil(far / step) + 1)
         rows = max(MOST // len(places), 1)
         if len(m) > rows:
             parts = [_rule(law, m[i : i + rows], deviation[i : i + rows])
@@ -213,20 +214,29 @@ def _over(law: Lambda, m: float, k: int, half: int, sign: int) -> Array:
 
 def _lattice(law: Lambda, m: float, a: Array, b: Array, step: float) -> Array | None:
     """E[f(m + a y + b y') f(m + a y - b y')] for independent normal y and y'; None if too many."""
-    (first, weights), (second, others) = _points(a, step), _points(b, step)
+    one, two = _points(a, step), _points(b, step)
+    if one is None or two is None:
+        return None
+    (first, weights), (second, others) = one, two
     second, others = second[second >= 0], others[:, second >= 0]  # the product is even in y'
     others = np.where(second > 0, 2, 1) * others
-    if len(first) * len(second) > MOST:
+    if len(first) * len(second) > MOST_PAIRS:
         return None
-    f = _function(law)
-    product = f(m + first[:, None] + second) * f(m + first[:, None] - second)
-    return np.asarray(((weights @ product) * others).sum(1))
+    f, found, rows = _function(law), np.zeros(len(a)), max(MOST // len(second), 1)
+    for start in range(0, len(first), rows):
+        here = slice(start, start + rows)
+        at = m + first[here, None]
+        product = f(at + second) * f(at - second)
+        found += ((weights[:, here] @ product) * others).sum(1)
+    return found
 
 
-def _points(deviations: Array, step: float) -> tuple[Array, Array]:
+def _points(deviations: Array, step: float) -> tuple[Array, Array] | None:
     """Points that serve for all of the deviations, and the weights for each: rows."""
     h = min(step, NARROW * float(deviations.min()))
     number = ceil(FAR * float(deviations.max()) / h)
+    if number > MOST // len(deviations):
+        return None
     places = h * np.arange(-number, number + 1)
     weights = np.exp(-((places / deviations[:, None]) ** 2) / 2)
     return places, weights / weights.sum(1)[:, None]
