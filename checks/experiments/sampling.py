@@ -59,8 +59,8 @@ def uniform_variance(case: Case) -> Trial:
     law="uniform-interval",
     quantity="Var(w)",
     weights=UNIFORM,
-    a=Fraction(1, 3),
-    b=Fraction(2),
+    a=Fraction(4),  # far from 0, so that a wrong centre shows
+    b=Fraction(5),
 )
 def uniform_interval(case: Case) -> Trial:
     """Half the squared difference of two draws, so that no mean is assumed."""

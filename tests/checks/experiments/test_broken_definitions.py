@@ -25,6 +25,7 @@ BROKEN = {  # where in the definition, and what is measured there
     ("nngp-erf", "E[erf(z) erf(z_2)], near"): (0, 1, 0, 2, 0, 0, 1),
     ("random-fourier-features", "E[cos cos + sin sin] to 0.1 %"): (0, 0, 1, 0, 2, 0, 0, 1),
     ("glu-init", "E[(sigmoid(z) b)^2]"): (0, 1, 0, 0),  # the gate's pre-activation
+    ("uniform-interval", "Var(w)"): (0, 1, 0, 1),  # a in the centre
     ("admin-recursion", "weight of F_1"): (2, 1, 1),  # the branch in the sum
     ("head-bert", "by quadrature"): (2, 0, 2, 1, 3, 0, 0, 0),  # the 2 in erf(sqrt(2))
     ("gain-sigmoid", "g^2 (E[sigmoid(z)^2] - 1/4)"): (1, 0, 0, 0),
