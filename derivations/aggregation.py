@@ -194,7 +194,7 @@ def complex_weights() -> Derivation:
 )
 def alpha_dropout() -> Derivation:
     x = random_variable("x", mean=0, variance=1)
-    b = random_variable("b", mean=p, second_moment=p)
+    b = random_variable("b", mean=p, variance=p * (1 - p))
     chain = derive(Variance(x * b + k * (1 - b))).by("moments")
     chain = chain.by("expand linearity constants independence identical")
     return chain.by("algebra")

@@ -153,8 +153,9 @@ def _recipes(
     table = NORMAL if gaussian else SYMMETRIC if symmetric else SKEWED
     shift = fmpq(0)
     if not centred:
-        if array.mean is not None and array.mean.is_Rational and array.mean != 0:
-            shift = fmpq(int(array.mean.p), int(array.mean.q))
+        mean = None if array.mean is None else array.mean.xreplace(given)
+        if mean is not None and mean.is_Rational and mean != 0:
+            shift = fmpq(int(mean.p), int(mean.q))
         elif array.scale == "second_moment":
             table = OFFSET
         else:
