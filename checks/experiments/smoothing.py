@@ -10,7 +10,7 @@ from sympy import Integer, Rational, log
 
 from varlaw.checks.experiments.head import HALF, NORMAL
 from varlaw.checks.experiments.moments import Number
-from varlaw.checks.experiments.registry import ANY, Case, Draws, Trial, experiment
+from varlaw.checks.experiments.registry import Case, Draws, Trial, experiment
 from varlaw.derivations.head import total
 from varlaw.symbolic.derivation import derive
 from varlaw.symbolic.terms import Expectation
@@ -58,7 +58,9 @@ def trained(rng: Generator, case: Case, replicates: int) -> tuple[Draws, Draws]:
     return goal, z
 
 
-@experiment(law="label-smoothing-entropy", quantity="least loss", weights=ANY, K=4, epsilon=SHARE)
+@experiment(
+    law="label-smoothing-entropy", quantity="least loss", weights=NORMAL, K=4, epsilon=SHARE
+)
 def least_loss(case: Case) -> Trial:
     K, share = case["K"], case["epsilon"]
 
@@ -77,7 +79,7 @@ def least_loss(case: Case) -> Trial:
     return Trial(draw, case.size("K") + 1, claim, Rational(1, 10**12), wrong)
 
 
-@experiment(law="label-smoothing-margin", quantity="e^a", weights=ANY, K=4, epsilon=SHARE)
+@experiment(law="label-smoothing-margin", quantity="e^a", weights=NORMAL, K=4, epsilon=SHARE)
 def margin(case: Case) -> Trial:
     K, share = case["K"], case["epsilon"]
 

@@ -27,6 +27,8 @@ from varlaw.derivations import catalogue
 ONE_LAW_OF_WEIGHTS = {
     "attention-qk-kurtosis": "assumes Gaussian entries",
     "sigmoid-erf": "has no weights",
+    "label-smoothing-entropy": "the logits are trained to their end, whatever they start from",
+    "label-smoothing-margin": "the logits are trained to their end, whatever they start from",
     "post-norm-layernorm": "stated for normalised Gaussian branches",
     "xavier-uniform": "is about uniform weights",
     "pytorch-linear-bound": "is about uniform weights",
