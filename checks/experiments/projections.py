@@ -14,6 +14,7 @@ from varlaw.checks.experiments.moments import Number, Orders, exact, sum_moment
 from varlaw.checks.experiments.registry import (
     ANY,
     SYMMETRIC,
+    AnyTrial,
     Case,
     Draws,
     LimitTrial,
@@ -210,8 +211,8 @@ def attention_correlated_second(case: Case) -> Trial:
     d=6,
     rho=NEAR,
 )
-def attention_correlated_second_near(case: Case) -> Trial:
-    return attention_correlated_second.build(case)  # type: ignore[return-value]
+def attention_correlated_second_near(case: Case) -> AnyTrial:
+    return attention_correlated_second.build(case)
 
 
 @experiment(
@@ -239,8 +240,8 @@ def attention_mup(case: Case) -> Trial:
     d=6,
     rho=NEAR,
 )
-def attention_mup_near(case: Case) -> Trial:
-    return attention_mup.build(case)  # type: ignore[return-value]
+def attention_mup_near(case: Case) -> AnyTrial:
+    return attention_mup.build(case)
 
 
 @experiment(law="attention-correlated", quantity="Var(q.k)", weights=NORMAL, d=6, rho=HALF)
@@ -272,8 +273,8 @@ def attention_correlated(case: Case) -> Trial:
 @experiment(
     law="attention-correlated", quantity="Var(q.k), almost equal", weights=NORMAL, d=6, rho=NEAR
 )
-def attention_correlated_near(case: Case) -> Trial:
-    return attention_correlated.build(case)  # type: ignore[return-value]
+def attention_correlated_near(case: Case) -> AnyTrial:
+    return attention_correlated.build(case)
 
 
 @experiment(
