@@ -1,13 +1,11 @@
 """Experiments on other sums: graphs, recurrences, generated and complex weights, maxout."""
 
 from fractions import Fraction
-from math import pi, sqrt
 
 import numpy as np
 from numpy.random import Generator
 
-from varlaw.checks.experiments.activation_gains import halved_difference
-from varlaw.checks.experiments.activations import INPUT, LENGTH, NORMAL, WIDTH, relu, value
+from varlaw.checks.experiments.activations import INPUT, LENGTH, NORMAL, WIDTH, value
 from varlaw.checks.experiments.diffusion import squared
 from varlaw.checks.experiments.forward import SIGNS
 from varlaw.checks.experiments.moments import exact
@@ -143,12 +141,3 @@ def maxout(case: Case) -> Trial:
     others = {"2, of ReLU": 2, "1": 1, "3": 3, "0.64461, of four": Fraction(64461, 100000)}
     wrong = {name: c / exact(other) for name, other in others.items()}
     return Trial(draw, 3 * len(INPUT) * WIDTH, 1, spread, wrong)
-
-
-@experiment(law="batch-norm-relu-gradient", quantity="factor times Var[relu(z)]", weights=NORMAL)
-def batch_norm_relu_gradient(case: Case) -> Trial:
-    """What BatchNorm divides by, times the factor: the slope E[relu'(z)^2] = 1/2."""
-    factor = float(case.claim())
-    others = {"1": 1.0, "2": 2.0, "pi/2": pi / 2, "sqrt(pi/(pi - 1))": sqrt(pi / (pi - 1))}
-    wrong = {name: factor / (2 * number) for name, number in others.items()}
-    return halved_difference(case, relu, "relu(x)", factor, Fraction(1, 2), wrong)

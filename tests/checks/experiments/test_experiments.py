@@ -55,7 +55,6 @@ ONE_LAW_OF_WEIGHTS = {
     "dks-depth": "nothing is drawn",
     "dyt-start": "speaks of normal inputs",
     "stochastic-depth": "draws what is kept, and no weights",
-    "batch-norm-relu-gradient": "speaks of normal pre-activations",
     "overflow-float16": "nothing is drawn",
     "overflow-float32": "nothing is drawn",
 }
