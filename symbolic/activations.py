@@ -273,7 +273,7 @@ class gelu_tanh(Activation):
     @staticmethod
     def slopes(z: Any, *_: Any) -> tuple[Expr, ...]:
         gate = tanh(cubic(z), evaluate=not z.is_Symbol)
-        return ((1 + gate) / 2 + z * cubic_slope(z) / 2 * (1 - gate**2),)
+        return ((1 + gate) * (1 + z * cubic_slope(z) * (1 - gate)) / 2,)
 
 
 class mish(Activation):

@@ -44,11 +44,11 @@ class Growth:
             if polynomial is not None:
                 found = self._number(self._shifted(polynomial))
                 if not found.sign:  # as 1 + x^4 has, where the mean is many deviations from 0
-                    known = self._step(step)
+                    known = self._step(step, position)
                     found = found._replace(sign=known.sign, least=known.least)
                 self.registers.append(found)
             else:
-                self.registers.append(self._completed(self._step(step)))
+                self.registers.append(self._completed(self._step(step, position)))
         self.result = self.registers[program.result]
 
     def tail(self, edge: arb, power: arb = ONE) -> arb:
@@ -114,11 +114,11 @@ class Growth:
                 sign, least = 1, Rate(arb(lowest.lower()).log())
         return Known(size_of(self.start, p), least, sign, p, p)
 
-    def _step(self, step: Step) -> Known:
+    def _step(self, step: Step, position: int) -> Known:
         u = self.registers[step.left]
         match step.operation:
             case "add":
-                return self._add(u, self.registers[step.right])
+                return self._squashed_sum(position) or self._add(u, self.registers[step.right])
             case "mul":
                 return self._mul(u, self.registers[step.right])
             case "raise":
@@ -173,6 +173,21 @@ class Growth:
             if least is None:
                 least, sign = self._difference(v, u)
         return Known(envelope(self.start, u.most, v.most), least, sign, top, bottom)
+
+    def _squashed_sum(self, position: int) -> Known | None:
+        """c (1 + tanh(u)) = 2 c/(1 + e^(-2 u)), between c e^(2 u) and 2 c e^(2 u) where u <= 0."""
+        found = self.program.squashed(position)
+        if found is None:
+            return None
+        argument, turn, register = found
+        u, c = self.registers[argument], self.registers[register]
+        u = u if turn > 0 else -u
+        if u.sign >= 0 or c.most is None or not c.sign:
+            return None
+        most = exponential(self.start, scaled(u.top, 2 * ONE), True)
+        least = exponential(self.start, scaled(u.bottom, 2 * ONE), False)
+        twice = c.most._replace(c=c.most.c + arb(2).log())
+        return Known(most and most * twice, least and c.least and least * c.least, c.sign)
 
     def _difference(self, big: Known, small: Known) -> tuple[Rate | None, int]:
         """A lower bound on |big + small|, and the sign, where `big` dominates."""

@@ -6,7 +6,7 @@ What is asked of a program elsewhere (its growth, its poles, its values on a gri
 step, over the same short list of operations.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
@@ -165,25 +165,36 @@ class Program:
 
     def shifted_exponential(self, register: int) -> tuple[int, int] | None:
         """(register of u, register of c) for c + e^u."""
-        step = self._made_by(register)
-        if step is None or step.operation != "add":
-            return None
-        for one, other in ((step.left, step.right), (step.right, step.left)):
-            inner = self._made_by(one)
-            if inner is not None and inner.operation == "exp" and 0 < other < self.first:
-                return inner.left, other
+        for inner, _, constant in self._with_number(register, "add"):
+            if inner.operation == "exp":
+                return inner.left, constant
         return None
 
     def wave_plus_one(self, register: int) -> int | None:
         """The register of e^u for 1 + e^u."""
-        step = self._made_by(register)
-        if step is None or step.operation != "add":
-            return None
-        for one, other in ((step.left, step.right), (step.right, step.left)):
-            inner = self._made_by(one)
-            if inner is not None and inner.operation == "exp" and 0 < other < self.first:
-                return one if self.numbers[other - 1] == 1 else None
+        for inner, wave, constant in self._with_number(register, "add"):
+            if inner.operation == "exp":
+                return wave if self.numbers[constant - 1] == 1 else None
         return None
+
+    def squashed(self, register: int) -> tuple[int, int, int] | None:
+        """(register of u, sign, register of c) for c (1 + tanh(u)), or c (1 - tanh(u))."""
+        for inner, made, constant in self._with_number(register, "add"):
+            c, scale = self.numbers[constant - 1], Integer(1)
+            for factor, _, number in self._with_number(made, "mul"):
+                inner, scale = factor, self.numbers[number - 1]
+            if inner.operation == "tanh" and c in (scale, -scale):
+                return inner.left, 1 if c == scale else -1, constant
+        return None
+
+    def _with_number(self, register: int, operation: str) -> Iterator[tuple[Step, int, int]]:
+        """(step, its register, register of c) for a step plus, or times, a number c."""
+        step = self._made_by(register)
+        if step is not None and step.operation == operation:
+            for one, other in ((step.left, step.right), (step.right, step.left)):
+                inner = self._made_by(one)
+                if inner is not None and 0 < other < self.first:
+                    yield inner, one, other
 
     def _made_by(self, register: int) -> Step | None:
         return self.steps[register - self.first] if register >= self.first else None
@@ -333,5 +344,6 @@ def _times(p: Coefficients, q: Coefficients) -> Coefficients:
     for i, a in enumerate(p):
         for j, b in enumerate(q):
             if a != 0 and b != 0:
-                result[i + j] += a * b
+                term = b if a == 1 else a if b == 1 else a * b
+                result[i + j] = term if result[i + j] == 0 else result[i + j] + term
     return tuple(result)
