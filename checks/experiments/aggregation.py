@@ -1,4 +1,4 @@
-"""Experiments on other sums: graphs, recurrences, generated and complex weights, maxout."""
+"""Experiments on other sums: graphs, generated and complex weights, maxout."""
 
 from fractions import Fraction
 
@@ -13,7 +13,6 @@ from varlaw.checks.experiments.noise import halved
 from varlaw.checks.experiments.registry import ANY, Case, Draws, Trial, experiment
 
 DEGREES = (2, 3, 5, 4)  # of the neighbours of a node of degree 4, loops counted
-STEPS = 40  # of a recurrence at a = 1/2, which has forgotten its start by then
 
 
 @experiment(law="gcn-aggregation", quantity="E[y^2]", weights=ANY, q=Fraction(3, 2))
@@ -30,37 +29,6 @@ def gcn_aggregation(case: Case) -> Trial:
     }
     factors = [exact(q / (m * d)) ** Fraction(1, 2) for d in degrees]
     return squared(case, factors, case.claim(r=inverse), wrong)
-
-
-@experiment(
-    law="lru-gain",
-    quantity="E[h^2]",
-    weights=ANY,
-    a=Fraction(1, 2),
-    c=Fraction(2, 3),
-    v=Fraction(3, 2),
-    most={"a": 1},
-)
-def lru_gain(case: Case) -> Trial:
-    """From 0, after 40 steps."""
-    a, c, v, weights = case["a"], case["c"], case["v"], case.scaled(case["v"])
-
-    def draw(rng: Generator, replicates: int) -> Draws:
-        h = np.zeros(replicates)
-        for u in weights.sample(rng, (STEPS, replicates)):
-            h = float(a) * h + float(c) * u
-        return np.asarray(h**2)
-
-    parts = [c**2 * v * a ** (2 * k) for k in range(STEPS)]
-    excess = exact(case.weights.moment(4)) - 3
-    spread = 2 * sum(parts) ** 2 + excess * sum(part**2 for part in parts)
-    wrong = {
-        "v": v,
-        "c^2 v": c**2 * v,
-        "c^2 v/(1 - a)": c**2 * v / (1 - a),
-        "c^2 v/(1 - a)^2, of a constant input": c**2 * v / (1 - a) ** 2,
-    }
-    return Trial(draw, STEPS, case.claim(), spread, wrong)
 
 
 @experiment(law="hypernetwork", quantity="E[y^2]/q", weights=ANY, m=5, d=3, r=Fraction(3, 2))
