@@ -38,6 +38,10 @@ BROKEN = {  # where in the definition, and what is measured there
     ("norm-moment", "mean of y^2"): (0, 0, 2, 1, 2, 0),
     ("norm-unbiased-divisor", "mean of y^2"): (1, 0, 0, 2, 1, 0),
     ("scale-invariant-rate", "slope at c w over slope at w"): (2, 0),
+    ("truncated-normal", "by quadrature, to 10^-6"): (0, 0, 0, 0, 0, 1),  # z in the event
+    ("truncated-normal-bert", "by quadrature, to 10^-6"): (1, 0, 2, 1, 3, 0, 0, 0),
+    ("truncated-normal-bounds", "by quadrature, to 10^-6"): (0, 1, 0, 2, 2, 0, 1, 0, 2, 0),
+    ("truncated-normal-pytorch", "by quadrature, to 10^-6"): (0, 0, 0, 0, 0, 0),
     ("nngp-erf-slope", "E[erf'(z) erf'(z_2)], near"): (0, 3, 0, 1, 0, 2, 0, 1),
 }
 
