@@ -6,7 +6,7 @@ What is asked of a program elsewhere (its growth, its poles, its values on a gri
 step, over the same short list of operations.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
@@ -27,6 +27,7 @@ from varlaw.symbolic.gaussian.operations import (
     Step,
     operation,
 )
+from varlaw.symbolic.gaussian.patterns import shifted_exponential
 from varlaw.symbolic.occurrences import depends
 
 MOST_POWER = 1 << 16
@@ -156,48 +157,12 @@ class Program:
         for position in range(len(self.steps) - 1, -1, -1):
             step, target = self.steps[position], self.first + position
             if target in needed:
-                pair = self.shifted_exponential(step.left)
+                pair = shifted_exponential(self, step.left)
                 if step.operation in FUSED and pair is not None:
                     step = Step(FUSED[step.operation], *pair)
                 found.append((target, step))
                 needed |= {step.left, step.right}
         return found[::-1]
-
-    def shifted_exponential(self, register: int) -> tuple[int, int] | None:
-        """(register of u, register of c) for c + e^u."""
-        for inner, _, constant in self._with_number(register, "add"):
-            if inner.operation == "exp":
-                return inner.left, constant
-        return None
-
-    def wave_plus_one(self, register: int) -> int | None:
-        """The register of e^u for 1 + e^u."""
-        for inner, wave, constant in self._with_number(register, "add"):
-            if inner.operation == "exp":
-                return wave if self.numbers[constant - 1] == 1 else None
-        return None
-
-    def squashed(self, register: int) -> tuple[int, int, int] | None:
-        """(register of u, sign, register of c) for c (1 + tanh(u)), or c (1 - tanh(u))."""
-        for inner, made, constant in self._with_number(register, "add"):
-            c, scale = self.numbers[constant - 1], Integer(1)
-            for factor, _, number in self._with_number(made, "mul"):
-                inner, scale = factor, self.numbers[number - 1]
-            if inner.operation == "tanh" and c in (scale, -scale):
-                return inner.left, 1 if c == scale else -1, constant
-        return None
-
-    def _with_number(self, register: int, operation: str) -> Iterator[tuple[Step, int, int]]:
-        """(step, its register, register of c) for a step plus, or times, a number c."""
-        step = self._made_by(register)
-        if step is not None and step.operation == operation:
-            for one, other in ((step.left, step.right), (step.right, step.left)):
-                inner = self._made_by(one)
-                if inner is not None and 0 < other < self.first:
-                    yield inner, one, other
-
-    def _made_by(self, register: int) -> Step | None:
-        return self.steps[register - self.first] if register >= self.first else None
 
 
 def _product(u: Exponentials, v: Exponentials) -> Exponentials:
@@ -286,11 +251,21 @@ class _Compiler:
 
     def _chain(self, operation: str, e: Expr) -> int:
         numbers = [part for part in e.args if not depends(part, self.x)]
-        others = [self.register(part) for part in e.args if depends(part, self.x)]
+        parts = [part for part in e.args if depends(part, self.x)]
+        squares = [part for part in parts if operation == "mul" and _is_square(part)]
+        if len(squares) > 1:  # the square of a product is less to do than a product of squares
+            parts = [part for part in parts if part not in squares]
+            root = self._joined("mul", [self._power(part.base, part.exp / 2) for part in squares])
+            found = [*map(self.register, parts), self.step("raise", root, exponent=2)]
+        else:
+            found = [*map(self.register, parts)]
         if numbers:
-            others.append(self.register(e.func(*numbers)))
-        total = others[0]
-        for part in others[1:]:
+            found.append(self.register(e.func(*numbers)))
+        return self._joined(operation, found)
+
+    def _joined(self, operation: str, parts: list[int]) -> int:
+        total = parts[0]
+        for part in parts[1:]:
             total = self.step(operation, total, part)
         return total
 
@@ -337,6 +312,10 @@ class _Compiler:
             return _times(p, q) if len(p) + len(q) - 2 <= MOST_DEGREE else None
         longer, shorter = (p, q) if len(p) >= len(q) else (q, p)
         return tuple(a + b for a, b in zip(longer, shorter, strict=False)) + longer[len(shorter) :]
+
+
+def _is_square(e: Expr) -> bool:
+    return bool(e.is_Pow) and e.exp in (2, -2)
 
 
 def _times(p: Coefficients, q: Coefficients) -> Coefficients:
