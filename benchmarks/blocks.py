@@ -1,10 +1,12 @@
 """Blocks in depth: symbolic GPT-style stacks solved, whole models, and sweeps over settings.
 
 `python benchmarks/blocks.py` prints the CPU seconds: those of stacks, models and solutions with the
-start of Python, as `varlaw explore` takes them, and those of 10,000 settings, at the first and at
-a second call.
+start of Python, as `varlaw explore` takes them, with what was solved, and those of 10,000 settings,
+at the first and at a second call. The exit code is 1 where a command fails, or solves nothing that
+it was asked to solve; such cases are named.
 """
 
+import json
 import resource
 import subprocess
 import sys
@@ -14,22 +16,28 @@ import numpy as np
 from sympy import Rational
 
 PLAIN = (
-    "repeat(prenorm(attention(d, T, value=1/d, out=1/d)) >> "
-    "prenorm(linear(d, 4*d, var=1/d) >> {f} >> linear(4*d, d, var=1/(4*d))), 96)"
+    "repeat(prenorm(attention(d, T, value=1/d, out=w/d)) >> "
+    "prenorm(linear(d, 4*d, var=1/d) >> {f} >> linear(4*d, d, var=w/(4*d))), 96)"
 )
+DENSE = "repeat(prenorm(linear(d, 4*d, var=1/d) >> {f} >> linear(4*d, d, var=w/(4*d))), {n})"
 CAUSAL = (
-    "embedding(d, var=1) >> repeat("
+    "repeat("
     "prenorm(attention(d, T, heads=h, query=1/d, key=1/d, value=1/d, out=w/d, causal=1)) >> "
-    "prenorm(linear(d, 4*d, var=1/d) >> gelu >> linear(4*d, d, var=w/d)), 96)"
-    " >> layernorm >> linear(d, n, var=1/d)"
+    "prenorm(linear(d, 4*d, var=1/d) >> {f} >> linear(4*d, d, var=w/d)), 96)"
 )
+MODEL = f"embedding(d, var=1) >> {CAUSAL} >> layernorm >> linear(d, n, var=1/d)"
 NUMBERS = ["--set", "d=768", "--set", "T=64", "--set", "h=12", "--set", "n=50257"]
+SOLVED = ["--solve", "w", "--within", "2"]
 EXPLORED = [
-    [PLAIN.format(f="relu"), "--correlation", "0"],
-    [PLAIN.format(f="gelu"), "--correlation", "0"],
-    [CAUSAL],
-    [CAUSAL, "--solve", "w"],
-    [CAUSAL, *NUMBERS, "--set", "w=1/192"],
+    *([DENSE.format(f=f, n=96), *SOLVED] for f in ("relu", "gelu")),
+    [DENSE.format(f="gelu", n="L"), "--solve", "w", "--within", "c"],
+    *([PLAIN.format(f=f), "--correlation", "0"] for f in ("relu", "gelu")),
+    *([PLAIN.format(f=f), "--correlation", "0", *SOLVED] for f in ("relu", "gelu")),
+    *([CAUSAL.format(f=f), "--correlation", "0", *SOLVED] for f in ("relu", "gelu")),
+    [MODEL.format(f="gelu")],
+    *([MODEL.format(f=f), *SOLVED] for f in ("relu", "gelu")),
+    [MODEL.format(f="gelu"), *SOLVED, *NUMBERS],
+    [MODEL.format(f="gelu"), *NUMBERS, "--set", "w=1/192"],
     ["linear(8, 8, var=v, bias=1/10) >> tanh", "--second-moment", "1", "--solve", "v"],
     *(
         [model]
@@ -65,13 +73,20 @@ SWEPT_PAIRS = [
 ]
 
 
-def explored(arguments: list[str]) -> float:
-    """The CPU seconds of `varlaw explore`; a solution that is not found is told, not raised."""
+def explored(arguments: list[str]) -> tuple[float, str, str]:
+    """The CPU seconds of `varlaw explore`, what was solved forward and backward, and what failed."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    command = [sys.executable, "-m", "varlaw", "explore", *arguments]
-    subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False)
+    command = [sys.executable, "-m", "varlaw", "explore", *arguments, "--json"]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
+    taken = after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
+    if run.returncode:
+        return taken, "", f"exit code {run.returncode}: {run.stderr.strip()}"
+    if "--solve" not in arguments:
+        return taken, "", ""
+    record = json.loads(run.stdout)["solved"]
+    found = [f"{side}: {record[side]}" for side in ("forward", "backward") if record[side]]
+    return taken, "; ".join(found), "" if found else "nothing was solved"
 
 
 def swept(text: str, correlation: Rational | None = None) -> tuple[float, float]:
@@ -99,16 +114,23 @@ def swept(text: str, correlation: Rational | None = None) -> tuple[float, float]
     return taken[0], taken[1]
 
 
-def main() -> None:
+def main() -> int:
+    failed = []
     for arguments in EXPLORED:
-        print(f"{explored(arguments):6.2f} s  explore {' '.join(arguments)}", flush=True)
+        taken, solved, wrong = explored(arguments)
+        told = f", solved {solved}" if solved else f", FAILED, {wrong}" if wrong else ""
+        print(f"{taken:6.2f} s  explore {' '.join(arguments)}{told}", flush=True)
+        failed += [" ".join(arguments)] if wrong else []
     for text in SWEPT:
         taken = "{:.3f} s, again {:.3f} s".format(*swept(text))
         print(f"{SETTINGS} settings: {taken}  {text}")
     for text in SWEPT_PAIRS:
         taken = "{:.3f} s, again {:.3f} s".format(*swept(text, Rational(1, 10)))
         print(f"{SETTINGS} settings, correlated: {taken}  {text}")
+    for case in failed:
+        print(f"failed: explore {case}", file=sys.stderr)
+    return 1 if failed else 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -28,7 +28,7 @@ class Comparison:
                 *(_growth(found, "backward") if found.backward else ("",)),
                 "; ".join(
                     f"{keep}: {solution(found.unknown, value)}"
-                    for keep, value in found.solved.items()
+                    for keep, value in found.answers.items()
                     if not isinstance(value, str)
                 ),
                 "; ".join(f"{side}: {one.verdict}" for side, one in found.measured.items()),

@@ -11,15 +11,17 @@ import click
 from sympy import Expr
 
 from varlaw.explored import Exploration
-from varlaw.symbolic.blocks.block import Block, Sequential, sent, size, start
+from varlaw.symbolic.blocks.block import Block, Sequential, quantity, sent, size, start
+from varlaw.symbolic.blocks.crossing import Crossing
 from varlaw.symbolic.blocks.depth import Depth, depth
 from varlaw.symbolic.blocks.finite import scatter as seeds
 from varlaw.symbolic.blocks.growth import UNKNOWN
 from varlaw.symbolic.blocks.reader import read_block
 from varlaw.symbolic.blocks.repeat import Repeat
-from varlaw.symbolic.blocks.solve import KEEPS, bounded_from, losses
-from varlaw.symbolic.blocks.solve import solve as solved_for
+from varlaw.symbolic.blocks.solve import KEEPS, SIDES, Range, bounded_from, losses, solution
+from varlaw.symbolic.blocks.solve import within as range_within
 from varlaw.symbolic.blocks.state import BlockError, Gradient, State
+from varlaw.symbolic.blocks.stream import Part, part_for
 from varlaw.symbolic.blocks.weights import weight_gradients as of_weights
 from varlaw.symbolic.blocks.written import with_values
 from varlaw.symbolic.language import Text, read
@@ -54,6 +56,7 @@ def explore(
     mean: Text = 0,
     gradient_correlation: Text = 0,
     solve: str | None = None,
+    within: Text = 1,
     scatter: bool = False,
     weight_gradients: Text | None = None,
     measure: bool = False,
@@ -65,7 +68,9 @@ def explore(
     of its names. The input has Gaussian features of this `mean` and `second_moment` (E[x^2] of one
     feature); with a `correlation` that of a feature for two inputs, or tokens, is followed. The
     gradient at the output has second moment 1, and `gradient_correlation` for two inputs.
-    `solve` is the name of a parameter, for which the values are found that keep second moments.
+    `solve` is the name of a parameter, for which the values are found that keep second moments: at
+    which the ratio of that at the output to that at the input is the factor `within`. Of a factor
+    above 1 the values are found that keep each ratio, and both, between 1/within and it.
     With `scatter` it is found how the second moment of one input scatters between seeds, at finite
     width, of linear layers and activations. With `weight_gradients`, a number of tokens or inputs,
     the second moments of the gradients of weights are found, layer by layer, of a loss that is
@@ -91,9 +96,16 @@ def explore(
     deep = _depth(block, state)
     if deep is not None and probe.product != 0 and _paired(block, state, gradient):
         deep = replace(deep, backward=UNKNOWN, ratio=None)
-    solved = _solved(block, solve, state) if solve else {}
-    bounds = _bounds(block, solve, state) if solve else {}
-    made = _losses(block, solve, state) if solve else {}
+    factor = quantity(_text(within, names), "factor", positive=True)
+    part, solved, ranges, bounds, made = None, {}, {}, {}, {}
+    if solve:
+        part = _part(block, state, solve)
+        solved = _solved(part, solve, factor)
+        ranges = _ranges(part, solve, factor)
+        bounds = _bounds(part, solve)
+        made = _losses(part, solve, factor)
+    elif factor != 1:
+        raise BlockError("a ratio to keep within a factor goes with a name to solve for")
     between = seeds(block, state.second_moment) if scatter else None
     asked = _text(weight_gradients, names)
     tokens = None if asked is None else size(asked, "number of tokens")
@@ -110,7 +122,10 @@ def explore(
         why,
         deep,
         solve,
+        factor,
+        part,
         solved,
+        ranges,
         bounds,
         made,
         between,
@@ -171,32 +186,50 @@ def _depth(block: Block, state: State) -> Depth | None:
     return depth(repeated, entering)
 
 
-def _solved(block: Block, unknown: str, state: State) -> dict[str, Expr | str]:
-    """What keeps each second moment, or why there is no answer."""
+def _part(block: Block, state: State, unknown: str) -> Part:
+    """The part that a name is solved for."""
     if not unknown.isidentifier():
         raise BlockError(f"{unknown!r} is not a name")
-    found: dict[str, Expr | str] = {}
+    return part_for(block, state, unknown)
+
+
+def _solved(part: Part, unknown: str, factor: Expr) -> dict[str, Crossing | str]:
+    """What keeps each second moment, or why there is no answer."""
+    found: dict[str, Crossing | str] = {}
     for keep in KEEPS:
         try:
-            found[keep] = solved_for(block, unknown, keep, state)
+            found[keep] = solution(part.block, unknown, keep, part.state, factor=factor)
         except BlockError as error:
             found[keep] = str(error)
     return found
 
 
-def _bounds(block: Block, unknown: str, state: State) -> dict[str, Expr]:
-    """The least exponents of the depth that keep each side bounded."""
-    found = {}
-    for side in ("forward", "backward"):
+def _ranges(part: Part, unknown: str, factor: Expr) -> dict[str, Range]:
+    """The values that keep each ratio, and both, within a factor above 1, where they are known."""
+    found: dict[str, Range] = {}
+    if not factor.free_symbols and not factor > 1:
+        return found
+    for side in SIDES:
         with suppress(BlockError):
-            found[side] = bounded_from(block, unknown, side, state)
+            found[side] = range_within(part.block, unknown, side, factor, part.state)
+    if len(found) == len(SIDES):
+        found["both"] = found["forward"] & found["backward"]
     return found
 
 
-def _losses(block: Block, unknown: str, state: State) -> dict[str, Expr]:
+def _bounds(part: Part, unknown: str) -> dict[str, Expr]:
+    """The least exponents of the depth that keep each side bounded."""
+    found = {}
+    for side in SIDES:
+        with suppress(BlockError):
+            found[side] = bounded_from(part.block, unknown, side, part.state)
+    return found
+
+
+def _losses(part: Part, unknown: str, factor: Expr) -> dict[str, Expr]:
     """What each compromise makes least, where that is known."""
     try:
-        return losses(block, unknown, state)
+        return losses(part.block, unknown, part.state, factor)
     except BlockError:
         return {}
 

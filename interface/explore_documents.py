@@ -11,7 +11,7 @@ from sympy import Expr, Symbol
 from varlaw.console import Exit
 from varlaw.exploration import is_file
 from varlaw.explored import Exploration
-from varlaw.explored_forms import solution, text
+from varlaw.explored_forms import solved_lines, text
 from varlaw.symbolic.blocks.block import names
 from varlaw.symbolic.blocks.state import BlockError, joint
 from varlaw.symbolic.language_text import typed
@@ -75,9 +75,9 @@ def told(found: Exploration) -> "Told":
     known = found.backward is not None
     last = ("Regime", str(found.backward.regime)) if found.backward else ("Not known", found.why)
     facts["backward"].append(last)
-    for keep, value in found.solved.items():
+    for keep, title, line in solved_lines(found):
         side = keep if keep in facts else "backward" if known else "forward"
-        facts[side].append((f"Solved, {keep}", solution(found.unknown, value)))
+        facts[side].append((title.capitalize(), line))
     for name, one in found.measured.items():
         facts[name if name in facts else "forward"].append((f"Measured, {name}", str(one)))
     derivation = Derivation(found.block, found.state, found.probe)

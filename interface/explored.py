@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING, Any
 from sympy import Expr
 
 from varlaw.symbolic.blocks.block import Block
+from varlaw.symbolic.blocks.crossing import Crossing
 from varlaw.symbolic.blocks.depth import Depth
 from varlaw.symbolic.blocks.finite import Scatter
 from varlaw.symbolic.blocks.recurrence import Growth
+from varlaw.symbolic.blocks.solve import Range
 from varlaw.symbolic.blocks.state import BlockError, Gradient, Regime, State
+from varlaw.symbolic.blocks.stream import Part
 from varlaw.symbolic.blocks.written import with_values
 from varlaw.symbolic.language import Text
 
@@ -25,13 +28,14 @@ class Exploration:
 
     `state` enters the `block` and `forward` leaves it: moments of one feature. `backward` is the
     gradient in one entry of the input for the `probe`, of second moment 1, at the output, None
-    where it is not covered, and `why` says what keeps it from being known. `solved` has the values
-    of the parameter `unknown` that keep second moments ("forward", "backward", and the "arithmetic"
-    and "geometric" mean of both), or why there is none; `measured` what a simulation found.
-    `bounds` are the least exponents of the depth that keep a side bounded, `losses` what means make
-    least. `scatter` is how the second moment of one input differs between seeds, where it was asked
-    for. `weights` has the second moments of the gradients of weights, layer by layer, of a loss
-    that is summed over so many `tokens`, where that was asked for.
+    where it is not covered, and `why` says what keeps it from being known. `answers` has where the
+    ratio of second moments is the factor `within` as a function of the parameter `unknown`
+    ("forward", "backward", and means of both such as "arithmetic"), or why it is so nowhere; `part`
+    is what they are for, `ranges` has the values that keep ratios within the factor. `measured` is
+    what a simulation found. `bounds` are the least exponents of the depth that keep a side bounded,
+    `losses` what means make least. `scatter` is how the second moment of one input differs between
+    seeds, where it was asked for. `weights` has the second moments of the gradients of weights,
+    layer by layer, of a loss that is summed over so many `tokens`, where that was asked for.
     """
 
     block: Block
@@ -42,7 +46,10 @@ class Exploration:
     why: str
     depth: Depth | None
     unknown: str | None
-    solved: Mapping[str, Expr | str]
+    within: Expr
+    part: Part | None
+    answers: Mapping[str, Crossing | str]
+    ranges: Mapping[str, Range]
     bounds: Mapping[str, Expr]
     losses: Mapping[str, Expr]
     scatter: Scatter | None
@@ -54,6 +61,13 @@ class Exploration:
     def growth(self) -> Growth | None:
         """How the second moment goes with depth; None unless one block is repeated."""
         return None if self.depth is None else self.depth.forward
+
+    @property
+    def solved(self) -> Mapping[str, Expr | str]:
+        """The values of the parameter that was solved for, or why there is none."""
+        return {
+            keep: one if isinstance(one, str) else one.value for keep, one in self.answers.items()
+        }
 
     @property
     def regime(self) -> Regime:

@@ -7,16 +7,18 @@ from typing import Any
 from sympy import Expr, preorder_traversal
 
 from varlaw.explored import Exploration
+from varlaw.symbolic.blocks.crossing import Crossing, large
 from varlaw.symbolic.blocks.depth import Depth
 from varlaw.symbolic.blocks.enclosed import accurate
 from varlaw.symbolic.blocks.finite import Scatter
 from varlaw.symbolic.blocks.lines import enclosure
 from varlaw.symbolic.blocks.recurrence import Growth
-from varlaw.symbolic.blocks.solve import KEEPS
+from varlaw.symbolic.blocks.solve import KEEPS, Range
 from varlaw.symbolic.blocks.state import Gradient, State, joint
 from varlaw.symbolic.blocks.weights import WeightGradient
+from varlaw.symbolic.blocks.written import written
 from varlaw.symbolic.gaussian.decimals import Enclosed
-from varlaw.symbolic.language_text import typed
+from varlaw.symbolic.language_text import in_decimals, typed
 
 BITS = 64
 LONGEST = 1000  # characters of a formula in text
@@ -57,11 +59,7 @@ def text(found: Exploration) -> str:
         if found.depth is not None:
             lines.append(f"  growth  {found.depth.backward}")
         lines.append(f"  regime  {found.backward.regime}")
-    for keep, value in found.solved.items():
-        told = solution(found.unknown, value)
-        if not isinstance(value, str) and keep in found.losses:
-            told += f", the least mean of {typed(found.losses[keep])} of both ratios r"
-        lines.append(f"solved, {keep}: {told}")
+    lines += [f"{title}: {told}" for _, title, told in solved_lines(found)]
     lines += [
         f"bounded in depth, {side}: {found.unknown} >= {typed(value)}"
         for side, value in found.bounds.items()
@@ -74,11 +72,41 @@ def text(found: Exploration) -> str:
     return "\n".join(lines)
 
 
-def solution(name: str | None, value: Expr | str) -> str:
+def solved_lines(found: Exploration) -> list[tuple[str, str, str]]:
+    """What was solved: the side, or the mean of both, a title and what is told."""
+    lines = []
+    at = "" if found.within == 1 else f" ratio {typed(found.within)}"
+    if found.answers and found.part is not None and found.part.rest is not None:
+        rest = written(found.part.rest)
+        told = f"behind which no second moment depends on {found.unknown}"
+        lines.append(("forward", "solved for the blocks before", f"{rest}, {told}"))
+    for keep, value in found.answers.items():
+        told = solution(found.unknown, value)
+        if not isinstance(value, str) and keep in found.losses:
+            told += f", the least mean of {typed(found.losses[keep])} of both ratios r"
+        lines.append((keep, f"solved, {keep}{at}", told))
+    for side, one in found.ranges.items():
+        what = "both ratios" if side == "both" else "the ratio"
+        told = f"{_between(str(found.unknown), one)} keeps {what} within {typed(found.within)}"
+        lines.append((side, f"within, {side}", told))
+    return lines
+
+
+def solution(name: str | None, found: Crossing | str) -> str:
     """A name and what was solved for it, or why nothing was."""
-    if isinstance(value, str):
-        return value
-    return f"{name} = {typed(value)}" + ("" if value.is_positive else ", where that is positive")
+    if isinstance(found, str):
+        return found
+    told = f"{name} = {typed(found.value)}"
+    if found.large:
+        told += f", where {large(found.large)}"
+    return told if found.value.is_positive else f"{told}, where that is positive"
+
+
+def _between(name: str, found: Range) -> str:
+    low, high = (None if end is None else typed(end) for end in (found.low, found.high))
+    if high is None:
+        return f"any {name}" if low is None else f"{name} >= {low}"
+    return f"{name} <= {high}" if low is None else f"{low} <= {name} <= {high}"
 
 
 def _scatter_lines(found: Scatter) -> list[str]:
@@ -117,6 +145,7 @@ def _depth_lines(depth: Depth) -> list[str]:
 
 def shown(value: Expr) -> str:
     """An expression with its value where it has one; only the value of a very long expression."""
+    value = in_decimals(value)
     if value.is_Float:
         return f"{float(value):.10g}"
     long = any(True for _ in islice(preorder_traversal(value), LONGEST, None))
@@ -160,12 +189,7 @@ def record(found: Exploration) -> Mapping[str, Any]:
         },
         "weight_gradients": _weight_record(found.tokens, found.weights),
         "depth": None if deep is None else _depth_record(deep),
-        "solved": {
-            "name": found.unknown,
-            **{keep: _solution(found.solved.get(keep)) for keep in KEEPS},
-            "bounded": {side: _text(found.bounds.get(side)) for side in ("forward", "backward")},
-            "losses": {keep: typed(loss) for keep, loss in found.losses.items()},
-        },
+        "solved": _solved_record(found),
         "scatter": None if found.scatter is None else _scatter_record(found.scatter),
         "measured": {
             side: None if (one := found.measured.get(side)) is None else one.record()
@@ -202,8 +226,25 @@ def _scatter_record(found: Scatter) -> Mapping[str, Any]:
     }
 
 
-def _solution(value: Expr | str | None) -> str | None:
-    return typed(value) if isinstance(value, Expr) else None
+def _solved_record(found: Exploration) -> Mapping[str, Any]:
+    """What was solved, with what the values hold for."""
+    solved = {keep: one for keep, one in found.answers.items() if isinstance(one, Crossing)}
+    rest = None if found.part is None else found.part.rest
+    return {
+        "name": found.unknown,
+        "factor": None if found.unknown is None else typed(found.within),
+        **{keep: typed(solved[keep].value) if keep in solved else None for keep in KEEPS},
+        "large": {
+            keep: [str(name) for name in one.large] for keep, one in solved.items() if one.large
+        },
+        "within": {
+            side: {"from": _text(one.low), "to": _text(one.high)}
+            for side, one in found.ranges.items()
+        },
+        "before": None if rest is None else written(rest),
+        "bounded": {side: _text(found.bounds.get(side)) for side in ("forward", "backward")},
+        "losses": {keep: typed(loss) for keep, loss in found.losses.items()},
+    }
 
 
 def _digits(value: Enclosed | None) -> str | None:

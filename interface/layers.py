@@ -52,8 +52,12 @@ def answer(
 
 def show(blocks: str, form: str, *, whole: bool, **options: Any) -> None:
     """Print the table, or the record."""
-    if any(options[name] for name in ("solve", "scatter", "weight_gradients")):
-        raise click.UsageError("--layers does not go with --solve, --scatter or --weight-gradients")
+    if any(options[name] for name in ("solve", "scatter", "weight_gradients")) or (
+        options["within"] != "1"
+    ):
+        raise click.UsageError(
+            "--layers does not go with --solve, --within, --scatter or --weight-gradients"
+        )
     if options["gradient_correlation"] != "0":
         raise click.UsageError("--layers has gradients that do not correlate at the end")
     if options["gradients"] and not (whole and options["measure"]):

@@ -44,6 +44,7 @@ from varlaw.symbolic.language_limits import (
     real,
 )
 from varlaw.symbolic.names import suggestion
+from varlaw.symbolic.occurrences import contains
 from varlaw.symbolic.slopes import slope
 from varlaw.symbolic.terms import indicator
 
@@ -110,16 +111,17 @@ class CalledActivation(Called):
         z, *parameters = arguments
         t = z if z.is_Symbol else Dummy("t", real=True)
         whole = _completed(self.kind, parameters)
-        parts = self.kind(t, *whole).written_out
-        rests = z.has(*KINKED)  # the argument may rest at a start, which belongs to one part
-        written = self.kind.slopes(t, *whole)
+        made = self.kind(t, *whole)
+        written = made.slopes_written
+        parts = () if len(written) == 1 else made.written_out
+        rests = contains(z, KINKED)  # the argument may rest at a start, which belongs to one part
         if written:
             slopes = [slope(first, t, primes - 1) for first in written]
         else:
             slopes = [slope(value, t, primes) for _, value in parts]
         if t != z:
             slopes = [value.xreplace({t: z}) for value in slopes]
-        starts, last, terms = [start for start, _ in parts[1:]], len(parts) - 1, []
+        starts, last, terms = [start for start, _ in parts[1:]], len(slopes) - 1, []
         for k, value in enumerate(slopes):
             if value == 0:
                 continue

@@ -86,7 +86,7 @@ def dks_output(case: Case) -> Trial:
     """GELU, centred and scaled."""
     first, second, third, fourth = (value(f"gelu(x)^{k}") for k in (1, 2, 3, 4))
     variance = second - first**2
-    gain = float(case.claim(v=exact_of(variance)))
+    gain = float(case.claim(v=exact_of(variance), mu=exact_of(first)))
     centred = fourth - 4 * third * first + 6 * second * first**2 - 3 * first**4
     wrong = {
         "1/sqrt(E[f^2])": variance / second,

@@ -51,6 +51,13 @@ from varlaw.console import Exit, formats, pairs, say, say_json, width, write_fil
     help="Find the value of a name that keeps second moments forward, backward, or both.",
 )
 @click.option(
+    "--within",
+    default="1",
+    show_default=True,
+    metavar="FACTOR",
+    help="With --solve, the ratio of second moments, output to input, that is to be kept to.",
+)
+@click.option(
     "--scatter",
     is_flag=True,
     help="How the second moment scatters from seed to seed, of linear layers and activations.",

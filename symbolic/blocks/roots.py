@@ -1,14 +1,15 @@
 """Roots of a function of one positive number, each proved, and whether there are others."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
+from types import MappingProxyType
 
 from flint import arb, ctx
-from sympy import Expr, Rational, Symbol
+from sympy import Derivative, Expr, Integer, Rational, Symbol
 
-from varlaw.symbolic.blocks.lines import enclosure
+from varlaw.symbolic.blocks.lines import Balls, enclosure
 from varlaw.symbolic.blocks.state import BlockError
 from varlaw.symbolic.gaussian.balls import NoEnclosure, ball
 from varlaw.symbolic.gaussian.closed import Divergent
@@ -18,9 +19,11 @@ from varlaw.symbolic.gaussian.pieces import NotClosed
 
 OCTAVES = (-18, 12)  # powers of 2 between which roots are looked for
 PER_OCTAVE = 2
+APART = 2  # octaves between points of a function whose slope is not known
 DIGITS = 12
 SIGN_BITS = (53, 200)
 ROUGH = 40
+NONE: Mapping[Symbol, Integer] = MappingProxyType({})
 MOST_WORK = 600  # intervals looked at, to prove that there are no other roots
 FAILURES = (NoEnclosure, NotClosed, Divergent)
 
@@ -41,28 +44,37 @@ class Root:
 
 @dataclass(frozen=True)
 class Roots:
-    """The roots found, in order; `complete` says that it is proved that there are no others."""
+    """The roots found, in order; `complete` says that it is proved that there are no others.
+
+    `signs` are those that were proved at points from the least to the greatest.
+    """
 
     found: tuple[Root, ...]
     complete: bool
+    signs: tuple[int, ...] = ()
 
 
-def roots(gap: Expr, variable: Symbol, digits: int = DIGITS) -> Roots:
-    """The roots between 2^-18 and 2^12 where a function changes its sign.
+def roots(
+    gap: Expr, variable: Symbol, digits: int = DIGITS, given: Mapping[Symbol, Integer] = NONE
+) -> Roots:
+    """The roots between 2^-18 and 2^12 where a function changes its sign, other names being given.
 
     A sign is that of a ball at a point, which proves a root between two of them. There is no other
     where balls of the function, or of its slope, over intervals in between do not hold 0. Raises
     BlockError for other names in the function.
     """
-    if others := gap.free_symbols - {variable}:
+    if others := gap.free_symbols - {variable, *given}:
         raise BlockError(f"a root needs numbers for {', '.join(sorted(map(str, others)))}")
-    return _Search(gap, variable).roots(digits)
+    return _Search(gap, variable, {name: ball(value) for name, value in given.items()}).roots(
+        digits
+    )
 
 
 @dataclass
 class _Search:
     gap: Expr
     variable: Symbol
+    given: Balls
     work: int = MOST_WORK
 
     @cached_property
@@ -71,7 +83,7 @@ class _Search:
 
     def at(self, point: Rational, bits: int) -> arb:
         with ctx.workprec(bits):
-            return enclosure(self.gap, {self.variable: ball(point)})
+            return enclosure(self.gap, {**self.given, self.variable: ball(point)})
 
     def sign(self, point: Rational) -> int:
         """The proved sign; 0 where there is none."""
@@ -91,6 +103,8 @@ class _Search:
             for octave in range(low, high)
             for part in range(PER_OCTAVE)
         ] + [Rational(2) ** high]
+        if not self.sloped:
+            points = points[:: PER_OCTAVE * APART]
         known = [(point, sign) for point in points if (sign := self.sign(point))]
         complete = bool(known) and (known[0][0], known[-1][0]) == (points[0], points[-1])
         found: list[tuple[Rational, Rational]] = []
@@ -98,7 +112,13 @@ class _Search:
             brackets, proved = self.apart(left, right)
             found += brackets
             complete = complete and proved
-        return Roots(tuple(self.root(*ends, digits) for ends in found), complete)
+        signs = tuple(sign for _, sign in known)
+        return Roots(tuple(self.root(*ends, digits) for ends in found), complete, signs)
+
+    @cached_property
+    def sloped(self) -> bool:
+        """Whether the slope has balls; what goes through many layers is long to follow."""
+        return not self.slope.has(Derivative)
 
     def apart(
         self, left: tuple[Rational, int], right: tuple[Rational, int]
@@ -106,6 +126,8 @@ class _Search:
         """Intervals with a change of sign, and whether they hold one root each and all of them."""
         (low, below), (high, above) = left, right
         changed = [(low, high)] if below != above else []
+        if not self.sloped:
+            return changed, False
         if not changed and self.free_of_zero(self.gap, low, high):
             return [], True
         if self.free_of_zero(self.slope, low, high):
@@ -125,7 +147,7 @@ class _Search:
         try:
             with ctx.workprec(ROUGH):
                 whole = ball(low).union(ball(high))
-                return not enclosure(what, {self.variable: whole}).contains(0)
+                return not enclosure(what, {**self.given, self.variable: whole}).contains(0)
         except FAILURES:
             return False
 

@@ -1,27 +1,22 @@
 """Which value of a parameter keeps the second moment forward, backward, or both in the mean."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from sympy import Dummy, Expr, Poly, Symbol, log, together
-from sympy.polys.polyerrors import PolynomialError
+from sympy import Dummy, Expr, Max, Min, Symbol, log, together
 
 from varlaw.symbolic.blocks.block import Block, start
-from varlaw.symbolic.blocks.coupled import Coupled, CoupledBack
+from varlaw.symbolic.blocks.crossing import Crossing, NoCrossing, Search
 from varlaw.symbolic.blocks.enclosed import is_nil
-from varlaw.symbolic.blocks.growth import decimal
-from varlaw.symbolic.blocks.iteration import Iterated, IteratedProduct
 from varlaw.symbolic.blocks.lines import depends
-from varlaw.symbolic.blocks.masked import masked
 from varlaw.symbolic.blocks.repeat import Repeat
-from varlaw.symbolic.blocks.roots import OCTAVES, roots
 from varlaw.symbolic.blocks.state import ONE, BlockError, Gradient, State, tidy
+from varlaw.symbolic.blocks.stream import sizes
 from varlaw.symbolic.blocks.whole import powers
-from varlaw.symbolic.clock import OutOfTime, clock
 from varlaw.symbolic.language_text import typed
 
-SECONDS = 1.0  # for a numerator: a longer one has no root in closed form
+Side = Callable[[Block, State], Expr]
 
 
 def forward_ratio(block: Block, state: State | None = None) -> Expr:
@@ -33,6 +28,9 @@ def forward_ratio(block: Block, state: State | None = None) -> Expr:
 def backward_ratio(block: Block, state: State | None = None) -> Expr:
     """The second moment of the gradient at the input over that at the output."""
     return block.backward(Gradient(second_moment=ONE), state or start()).second_moment
+
+
+SIDES: Mapping[str, Side] = {"forward": forward_ratio, "backward": backward_ratio}
 
 
 @dataclass(frozen=True)
@@ -90,128 +88,126 @@ def solve(
     keep: str = "forward",
     state: State | None = None,
     weight: Expr = ONE / 2,
+    factor: Expr = ONE,
 ) -> Expr:
-    """The positive value of the parameter at which the ratio is 1.
+    """The positive value of the parameter at which the ratio is the factor: see `solution`."""
+    return solution(block, name, keep, state, weight, factor).value
 
-    `keep` is "forward", "backward", or the mean of the two ratios that is to be 1: "arithmetic"
-    (Glorot and Bengio 2010, section 4.2.1, for one layer), "geometric", "quadratic" or
+
+def solution(
+    block: Block,
+    name: str,
+    keep: str = "forward",
+    state: State | None = None,
+    weight: Expr = ONE / 2,
+    factor: Expr = ONE,
+) -> Crossing:
+    """The positive value of the parameter at which the ratio is the factor, with what is known.
+
+    `keep` is "forward", "backward", or the mean of the two ratios that is to be the factor:
+    "arithmetic" (Glorot and Bengio 2010, section 4.2.1, for one layer), "geometric", "quadratic" or
     "contraharmonic", in which the forward ratio has the weight given. The value is put back and
     checked; where its sign depends on other names it is a solution where it is positive. Without a
-    closed form it is a decimal with proved digits, and "no value" is proved between 2^-18 and 2^12.
-    Raises BlockError where there is none, more than one, or none that can be found.
+    closed form it is a decimal with proved digits, times powers of names that only set a scale, and
+    "no value" is proved between 2^-18 and 2^12; of sizes without a number it is what it tends to
+    where they are large. Raises NoCrossing where there is none, BlockError where there is more than
+    one, or none that can be found.
     """
-    v, excess = Symbol(name, positive=True), _excess(block, keep, state, weight)
-    ratio = f"the {keep} ratio"
-    if v not in excess.free_symbols:
-        raise BlockError(f"{ratio} {typed(tidy(excess + 1))} does not depend on {name}")
-    plain, back = masked(excess, v)
-    polynomial = _polynomial(plain, v)
-    found = None if polynomial is None else _roots(polynomial)
-    if found is None:
-        return _numeric(excess, v, ratio)
-    if not found:
-        raise BlockError(f"no positive {name} makes {ratio} {typed(tidy(excess + 1))} equal to 1")
-    if len(found) > 1:
-        shown = " or ".join(typed(back(root)) for root in found)
-        if not all(root.is_positive for root in found):
-            raise BlockError(f"{ratio} is 1 at {name} = {shown}, of which either may be positive")
-        raise BlockError(f"{name} = {shown} all make the ratio 1")
-    if not tidy(plain.subs(v, found[0])).equals(0):
-        raise BlockError(f"{name} = {typed(back(found[0]))} could not be checked")
-    return back(found[0])
+    ratio, target = _mean(block, keep, state, weight, factor)
+    return Search(Symbol(name, positive=True), keep, sizes(block)).at(ratio, target)
 
 
-def losses(block: Block, name: str, state: State | None = None) -> dict[str, Expr]:
+@dataclass(frozen=True)
+class Range:
+    """The values of a name that keep a ratio between 1/factor and the factor.
+
+    From `low`, or from 0 where that is None, to `high`, or without bound where that is None.
+    """
+
+    low: Expr | None
+    high: Expr | None
+
+    def __and__(self, other: "Range") -> "Range":
+        lows = [low for low in (self.low, other.low) if low is not None]
+        highs = [high for high in (self.high, other.high) if high is not None]
+        return Range(Max(*lows) if lows else None, Min(*highs) if highs else None)
+
+
+def within(block: Block, name: str, side: str, factor: Expr, state: State | None = None) -> Range:
+    """The values that keep the ratio of a side between 1/factor and the factor, which is above 1.
+
+    Raises BlockError where the ratio is not proved to rise with the name, or to fall, or where an
+    end is not found.
+    """
+    beyond = Dummy(positive=True)  # of a factor with names
+    one = 1 + beyond if factor.free_symbols else factor
+    ends: list[Crossing | None] = []
+    for target in (1 / one, one):
+        try:
+            ends.append(solution(block, name, side, state, factor=target))
+        except NoCrossing:
+            ends.append(None)
+    (rises, *others) = {end.rises for end in ends if end is not None} or {None}
+    if others or rises is None:
+        raise BlockError(f"the {side} ratio is not proved to rise with {name}, or to fall")
+    values = (None if end is None else end.value for end in ends)
+    low, high = (v if v is None else tidy(v.subs(beyond, factor - 1)) for v in values)
+    return Range(low, high) if rises else Range(high, low)
+
+
+def losses(
+    block: Block, name: str, state: State | None = None, factor: Expr = ONE
+) -> dict[str, Expr]:
     """What each compromise makes least, as a function of a ratio r.
 
     None where the ratios are not multiples of one power of the parameter.
     """
     v, r = Symbol(name, positive=True), Symbol("r", positive=True)
-    ratios = [_ratio(block, side, state) for side in (forward_ratio, backward_ratio)]
-    if any(ratio.has(Iterated, IteratedProduct, Coupled, CoupledBack) for ratio in ratios):
+    *ratios, target = _ratios(block, state, factor)
+    if any(depends(ratio, v) for ratio in ratios):
         return {}
     powers = {tidy(v * ratio.diff(v) / ratio) for ratio in ratios}
     if len(powers) > 1 or powers.pop().free_symbols:
         return {}
-    return {keep: one.loss(r) for keep, one in COMPROMISES.items() if least(keep)}
+    return {keep: one.loss(r / target) for keep, one in COMPROMISES.items() if least(keep)}
 
 
-def _excess(block: Block, keep: str, state: State | None, weight: Expr) -> Expr:
-    """What is 0 where a ratio, or a mean of two, is 1."""
-    if keep == "forward":
-        return _ratio(block, forward_ratio, state) - 1
-    if keep == "backward":
-        return _ratio(block, backward_ratio, state) - 1
-    f, b = (_ratio(block, side, state) for side in (forward_ratio, backward_ratio))
-    if f == b:
-        return f - 1
+def _mean(
+    block: Block, keep: str, state: State | None, weight: Expr, factor: Expr
+) -> tuple[Expr, Expr]:
+    """A ratio, or a mean of two, and what it is to be; some are squares of means."""
+    if keep in SIDES:
+        return _sides(block, [SIDES[keep]], state, factor)
+    f, b, target = _ratios(block, state, factor)
+    if f == b or is_nil(f - b):
+        return f, target
     if keep == "geometric" and weight == ONE / 2:
-        return tidy(f * b) - 1
-    return COMPROMISES[keep].excess(f, b, weight)
+        return tidy(f * b), target**2
+    mean = COMPROMISES[keep].excess(f, b, weight) + 1
+    return mean, target**2 if keep == "quadratic" else target
+
+
+def _ratios(block: Block, state: State | None, factor: Expr) -> tuple[Expr, Expr, Expr]:
+    """The ratios of both sides, and what they are to be."""
+    return _sides(block, list(SIDES.values()), state, factor)
+
+
+def _sides(block: Block, sides: list[Side], state: State | None, factor: Expr) -> tuple[Expr, ...]:
+    """Ratios and what they are to be: of one layer, where they are the same at any second moment.
+
+    Those of all layers are powers of them.
+    """
+    if isinstance(block, Repeat):
+        inside = replace(state or start(), second_moment=block.q)
+        layer = [_ratio(block.block, side, inside) for side in sides]
+        if not any(block.q in ratio.free_symbols for ratio in layer):
+            return *layer, factor ** (1 / block.depth)
+    return *(_ratio(block, side, state or start()) for side in sides), factor
 
 
 @lru_cache(maxsize=64)
-def _ratio(block: Block, side: Callable[[Block, State], Expr], state: State | None) -> Expr:
-    """The ratio of a block; of one layer, where that is the same at any second moment."""
-    if isinstance(block, Repeat):
-        inside = replace(state or start(), second_moment=block.q)
-        ratio = side(block.block, inside)
-        if block.q not in ratio.free_symbols:
-            return ratio
-    return side(block, state or start())
-
-
-def _polynomial(excess: Expr, v: Symbol) -> Poly | None:
-    """The numerator as a polynomial in v; None where it is none, or is not found soon."""
-    if depends(excess, v):
-        return None
-    try:
-        with clock(SECONDS):
-            return Poly(together(excess).as_numer_denom()[0], v).primitive()[1]
-    except (PolynomialError, OutOfTime):
-        return None
-
-
-def _roots(polynomial: Poly) -> list[Expr] | None:
-    """The roots of a x^k + b and of a quadratic that are positive, or may be; None of others.
-
-    With positive a and b >= 0 only the greater root of a x^2 + b x + c may be.
-    """
-    terms = dict(polynomial.terms())
-    degree, lowest = polynomial.degree(), min(power for (power,) in terms)
-    if len(terms) == 1:
-        return []
-    if len(terms) == 2:
-        base = tidy(-terms[(lowest,)] / terms[(degree,)])
-        found = [] if base.is_nonpositive else [tidy(base ** (ONE / (degree - lowest)))]
-    elif degree == 2 and len(terms) == 3:
-        a, b, c = (terms[(power,)] for power in (2, 1, 0))
-        root = Dummy()
-        one, other = (tidy((-b + sign * root) / (2 * a)) for sign in (1, -1))
-        found = [one] if a.is_positive and b.is_nonnegative else [one, other]
-        found = [v.subs(root, tidy(b**2 - 4 * a * c) ** (ONE / 2)) for v in found]
-    else:
-        return None
-    return [root for root in found if root.is_positive is not False]
-
-
-def _numeric(excess: Expr, v: Symbol, ratio: str) -> Expr:
-    """The root by proved signs, to the digits that are proved."""
-    if others := excess.free_symbols - {v}:
-        listed = ", ".join(sorted(map(str, others)))
-        raise BlockError(f"{ratio} is not solved for {v} in closed form: give numbers for {listed}")
-    solved = roots(excess, v)
-    low, high = OCTAVES
-    if len(solved.found) > 1:
-        values = " or ".join(root.value.digits for root in solved.found)
-        raise BlockError(f"{v} = {values} all make the ratio 1")
-    if not solved.found:
-        how = "" if solved.complete else " was found that"
-        raise BlockError(
-            f"no {v} from 2^{low} to 2^{high}{how} makes {ratio} equal to 1"
-            + (", which is proved" if solved.complete else "")
-        )
-    return decimal(solved.found[0].value)
+def _ratio(block: Block, side: Side, state: State) -> Expr:
+    return side(block, state)
 
 
 def bounded_from(

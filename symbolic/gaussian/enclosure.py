@@ -24,6 +24,7 @@ from varlaw.symbolic.gaussian.pieces import Piece, in_order, less
 from varlaw.symbolic.gaussian.programs import program
 from varlaw.symbolic.gaussian.quadrature import LOW, mean_on_part
 from varlaw.symbolic.gaussian.quotients import NoQuotient, Quotients, parity
+from varlaw.symbolic.gaussian.sides import on_sides
 from varlaw.symbolic.gaussian.symmetry import halved, tame
 from varlaw.symbolic.gaussian.trapezoid import NotSuited, mean_on_line
 from varlaw.symbolic.occurrences import contains
@@ -33,6 +34,7 @@ ROUNDS = 5
 SAMPLES = 13
 MANY_DIGITS = 300  # from where on a function is made even by algebra
 MORE_STEPS = 8
+WIDE = 300  # deviations from where on both sides of 0 are long
 GUARD = 30  # bits of working precision beyond the accuracy aimed at
 
 
@@ -85,6 +87,10 @@ def _written(
     pieces: list[Piece], given: list[Piece], x: Symbol, scale: Scale
 ) -> Iterator[list[Piece]]:
     """A function in several ways, the later ones for where no enclosure is found by the others."""
+    if ball(scale.deviation) > WIDE:
+        sides = [part for piece in pieces for part in on_sides(piece, x)]
+        if sides != pieces:
+            yield sides
     yield pieces
     if given != pieces:
         yield given

@@ -13,6 +13,7 @@ from varlaw.symbolic.gaussian.functions import NoMoment, at_numbers, function_re
 from varlaw.symbolic.gaussian.nil import whole_number
 from varlaw.symbolic.gaussian.pieces import NotClosed, parts_of
 from varlaw.symbolic.language import Text, free_names, read, read_condition
+from varlaw.symbolic.language_builder import meaning
 from varlaw.symbolic.language_text import chains, typed
 from varlaw.symbolic.occurrences import contains, free_symbols
 
@@ -137,7 +138,7 @@ def moment(
     Raises ReadingError for a text that cannot be read, Divergent for a moment that is infinite,
     and NoMoment for one that cannot be found; all of them are ValueErrors.
     """
-    positive = {*positive, *free_names(variance)}
+    positive = {*map(meaning, positive), *free_names(variance)}
     names: dict[str, Expr] = {name: Symbol(name, positive=True) for name in positive}
     notes: list[str] = []
     f, x = function_read(function, variable, positive, notes)

@@ -32,10 +32,12 @@ MOST_BOXES = 4_000
 MANY_BITS = 600  # from where on a strip is looked for even if it must be verified on balls
 CUTS = (-11.0, -6.5, -3.5, -1.5, 0.0, 1.5, 3.5, 6.5, 11.0)  # of the top edge, to begin with
 DEEPEST = 14
+SAMPLED = 4  # from so many cuts on the middle is looked at: the samples may have missed a peak
 SIDE_DEEPEST = 8
 HALVINGS = 10  # of the height
 SLACK = 10  # bits that the error may be larger than aimed at
-LOOSE = 100  # a bound may be so much above a value: its logarithm counts, next to dozens
+LOOSE, LOOSEST, SHARE = 100.0, 1e6, 0.1  # a bound may be so much above a value, or so much
+# of the accuracy aimed at: only its logarithm counts
 
 
 class NotSuited(Exception):
@@ -129,7 +131,8 @@ def line(
 def grid(at: Line, bits: int, factor: arb, widest: float = 1.0) -> Grid:
     """The grid on which the error, times `factor`, is nearly 2^-bits; no wider than `widest`."""
     with ctx.workprec(LOW):
-        top = mass(at) * (at.weight.rise * at.height**2).exp() * factor
+        loose = min(max(LOOSE, exp(min(SHARE * bits * log(2), 20.0))), LOOSEST)
+        top = mass(at, loose=loose) * (at.weight.rise * at.height**2).exp() * factor
         nats = max(float((1 + 4 * top * arb(2) ** bits).log().mid()), 1e-9)
         widest = min(widest, 2 * pi * at.height / nats)
         step = arb(widest)
@@ -154,7 +157,7 @@ def _lower_grid(at: Line, bits: int, factor: arb) -> Grid:
     return grid(at, bits, factor)
 
 
-def mass(at: Line, margin: float = 1.0) -> arb:
+def mass(at: Line, margin: float = 1.0, loose: float = LOOSE) -> arb:
     """A bound on the integral of |f| times the decay along the top, by intervals cut as needed."""
     fine = arb(exp(min(max(at.sampled(), -700), 700)))  # only steers the cutting
     left, right = at.left - margin, at.right + margin
@@ -168,9 +171,9 @@ def mass(at: Line, margin: float = 1.0) -> arb:
         middle, half = (low + high) / 2, (high - low) / 2 * 1.0000001
         share = at.fade(max(0.0, abs(middle) - half)) * (2 * half)
         part = at.size(arb(middle, half), at.height) * share
-        if part <= LOOSE * fine or (
-            part.is_finite() and part <= LOOSE * share * at.size(arb(middle), at.height)
-        ):
+        if depth >= SAMPLED and part.is_finite():
+            fine = fine.max(share * at.size(arb(middle), at.height))
+        if part <= loose * fine:
             total += part
         elif depth < DEEPEST:
             stack += [(low, middle, depth + 1), (middle, high, depth + 1)]
