@@ -292,7 +292,8 @@ def softmax_participation(case: Case) -> LimitTrial:
         w = np.exp(a - s2 / 2)
         v, y = exp(-s2) * (w * w).mean(axis=0), w.mean(axis=0) - 1
         rest = expected(n) - v * (1 - 2 * y + 3 * y**2)
-        return np.asarray(n * (softmax(a) ** 2).sum(axis=0) + limit * rest)
+        w /= w.sum(axis=0)  # the softmax of a
+        return np.asarray(n * np.einsum("ir,ir->r", w, w) + limit * rest)
 
     def square(n: int) -> float:
         parts = {6: 16.0, 7: 24.0, 8: 9.0}  # v^2 y^6 (4 + 3 y)^2
@@ -315,10 +316,10 @@ def softmax_entropy(case: Case) -> LimitTrial:
     s2 = float(case["s"] ** 2)
 
     def statistic(a: Draws, n: int) -> Draws:
-        p = softmax(a)
         w = np.exp(a - s2 / 2)
-        u, d = w.mean(axis=0), (a * w).mean(axis=0)
-        fallen = math.log(n) + (p * np.log(p)).sum(axis=0)
+        u, d = w.mean(axis=0), np.einsum("ir,ir->r", a, w) / n
+        w /= w.sum(axis=0)  # the softmax p of a, with log p = a - s2/2 - log(n u)
+        fallen = np.einsum("ir,ir->r", w, a) - s2 / 2 - np.log(u)
         return np.asarray(fallen - (d - s2) + (s2 + 1) * (u - 1))
 
     b = signed(s2, 1, 1, 0.0, 0) / signed(s2, 2, 0, 0.0, 0)

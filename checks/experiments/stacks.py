@@ -32,7 +32,9 @@ class Drawn:
         return max(3.0, float(self.law.moment(4)))
 
     def sample(self, rng: Generator, shape: tuple[int, ...]) -> Draws:
-        return np.asarray(self.law.sample(rng, shape) * self.variance**0.5)
+        values = self.law.sample(rng, shape)
+        values *= self.variance**0.5
+        return values
 
 
 @dataclass(frozen=True)
