@@ -19,6 +19,7 @@ from varlaw.checks.experiments.registry import (
 from varlaw.checks.experiments.scaling import from_start, linear_branch
 from varlaw.checks.experiments.stacks import Branch, Drawn, Stack, attention, rectified
 from varlaw.symbolic.arrays import Entry
+from varlaw.symbolic.terms import IndexSum
 
 
 @experiment(
@@ -65,6 +66,14 @@ def overlap(stack: Stack, claim: Number, wrong: dict[str, Number]) -> Trial:
     return Trial(draw, stack.numbers, claim, stack.overlap_variance(), wrong, work=stack.work)
 
 
+def deepnorm_stack(case: Case) -> Stack:
+    """(alpha x + F)/r = (x + F/alpha)/(r/alpha), with r^2 = alpha^2 + s2."""
+    s2, alpha, layers = case["s2"], case["alpha"], case.size("l")
+    divisor = float(1 + s2 / alpha**2) ** 0.5
+    branch = linear_branch(case, s2).scaled(float(1 / alpha))
+    return Stack([branch] * layers, CENTRED, divisors=[divisor] * layers)
+
+
 @experiment(
     law="deepnorm-identity-path",
     quantity="weight of x_0",
@@ -75,11 +84,7 @@ def overlap(stack: Stack, claim: Number, wrong: dict[str, Number]) -> Trial:
     alpha=Fraction(7, 4),
 )
 def deepnorm_path(case: Case) -> Trial:
-    """(alpha x + F)/r = (x + F/alpha)/(r/alpha), with r^2 = alpha^2 + s2."""
     l, s2, alpha = case["l"], case["s2"], case["alpha"]  # noqa: E741
-    divisor = float(1 + s2 / alpha**2) ** 0.5
-    branch = linear_branch(case, s2).scaled(float(1 / alpha))
-    stack = Stack([branch] * case.size("l"), CENTRED, divisors=[divisor] * case.size("l"))
     rhs = case.law.statement.rhs.expand()
     (start,) = (e for e in rhs.atoms(Entry) if e.array.name == "x")
     wrong = {
@@ -88,7 +93,41 @@ def deepnorm_path(case: Case) -> Trial:
         "(1 + s2/alpha^2)^-l, its square": (1 + s2 / alpha**2) ** -l,
         "1, as in Pre-Norm": Integer(1),
     }
-    return overlap(stack, case.at(rhs.coeff(start)), wrong)
+    return overlap(deepnorm_stack(case), case.at(rhs.coeff(start)), wrong)
+
+
+@experiment(
+    law="deepnorm-identity-path",
+    quantity="weight of F_0",
+    weights=NON_GAUSSIAN,
+    least={"l": 2},
+    d=4,
+    l=2,
+    s2=Fraction(3, 2),
+    alpha=Fraction(5, 4),
+)
+def deepnorm_first_branch(case: Case) -> Trial:
+    """E[x_l F_0]/E[F_0^2]."""
+    s2, alpha, rhs = case["s2"], case["alpha"], case.law.statement.rhs.expand()
+    (total,) = rhs.atoms(IndexSum)
+    (branch,) = (e for e in total.summand.atoms(Entry) if e.array.name == "F")
+    values: dict[str, Number] = {total.bound[0].name: 0}
+    claim = case.at(rhs.coeff(total) * total.summand.coeff(branch), None, **values)
+    stack, unit = deepnorm_stack(case), float(alpha / s2)
+
+    def draw(rng: Generator, replicates: int) -> Draws:
+        run = list(stack.run(rng, replicates))
+        return np.asarray(unit * np.mean(run[1][1] * run[-1][0], axis=0))
+
+    norm = alpha**2 + s2
+    wrong = {
+        "without its own Norm": claim * sqrt(norm),
+        "1/alpha, as if Norms left it": 1 / alpha,
+        "weighed by alpha, as x_0": claim * alpha,
+        "1, as in Pre-Norm": Integer(1),
+    }
+    spread = unit**2 * stack.branch_variance(0)
+    return Trial(draw, stack.numbers, claim, spread, wrong, work=stack.work)
 
 
 def deepnorm_branch(case: Case) -> Branch:

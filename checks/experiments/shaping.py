@@ -51,7 +51,8 @@ def tat_correlation(case: Case) -> Trial:
         "at -rho": float(case.claim(rho=-APART)),
         "0": 0.0,
     }
-    return paired(case, -SECOND, 1.0, part**2 * (1 + 2 * rho**2), claimed, **wrong)
+    made = paired(case, -SECOND, 1.0, part**2 * (1 + 2 * rho**2), claimed, **wrong)
+    return made.finer(0.7)
 
 
 @experiment(law="tat-orthogonal", quantity="C(0)", weights=NORMAL, q=Fraction(2), a=Fraction(1, 4))

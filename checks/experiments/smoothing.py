@@ -26,9 +26,7 @@ def targets(rng: Generator, classes: int, share: float, replicates: int) -> Draw
     return np.asarray((1 - share) * label + share / classes)
 
 
-@experiment(
-    law="loss-smoothed", quantity="loss", weights=NORMAL, K=7, s=Fraction(2), epsilon=SHARE
-)
+@experiment(law="loss-smoothed", quantity="loss", weights=NORMAL, K=7, s=Fraction(2), epsilon=SHARE)
 def loss_smoothed(case: Case) -> Trial:
     """The gradient of the loss at the logits is at most sqrt(2) long: Poincare."""
     classes, std, share = case.size("K"), float(case["s"]), float(case["epsilon"])

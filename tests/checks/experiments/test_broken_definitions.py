@@ -14,7 +14,7 @@ from varlaw.symbolic.derivation import Derivation, derive
 
 BROKEN = {  # where in the definition, and what is measured there
     ("post-norm-identity-path", "weight of F_1"): (2, 1, 0),
-    ("tat-orthogonal", "C(0)"): (1,),
+    ("tat-orthogonal", "C(0)"): (3, 0, 0, 1),  # the slope below 0, in one of the factors
     ("normformer-heads", "E[y^2]"): (0, 0, 2),
     ("nngp-relu", "E[relu(z) relu(z_2)], near"): (0, 1, 0, 2, 0, 0, 1),  # t^2 in what norms z_2
     ("nngp-relu-slope", "P(z > 0, z_2 > 0), opposite"): (0, 0, 0, 1, 0),  # the part along z
@@ -42,6 +42,14 @@ BROKEN = {  # where in the definition, and what is measured there
     ("truncated-normal-bert", "by quadrature, to 10^-6"): (1, 0, 2, 1, 3, 0, 0, 0),
     ("truncated-normal-bounds", "by quadrature, to 10^-6"): (0, 1, 0, 2, 2, 0, 1, 0, 2, 0),
     ("truncated-normal-pytorch", "by quadrature, to 10^-6"): (0, 0, 0, 0, 0, 0),
+    ("attention-causal", "Var(o_t)"): (0, 0, 2, 0, 1, 1, 0, 0, 1),  # the common part in the root
+    ("attention-output-correlated", "Var(o)"): (0, 0, 2, 0, 0, 1, 0, 0),
+    ("deepnorm-identity-path", "weight of F_0"): (2, 1, 1),
+    ("depth-scaled-norm", "Var(x_L)"): (0, 0, 0, 0, 1),  # the depth below the root
+    ("normformer-stream", "Var(x_L)"): (0, 0, 0, 0),
+    ("relu-cosine", "E[relu relu]/E[relu^2]"): (1, 2, 3, 0, 1, 0),
+    ("rms-norm-backward", "r^2 E[b]"): (0, 2, 2, 0),
+    ("tat-correlation", "C(rho) - rho"): (0, 2, 0, 1, 0),
     ("nngp-erf-slope", "E[erf'(z) erf'(z_2)], near"): (0, 3, 0, 1, 0, 2, 0, 1),
 }
 
