@@ -144,8 +144,10 @@ def seconds(program: Program, grid: Grid, bits: int) -> float:
 
     The precision falls like the density: on average it costs half of that at its peak.
     """
-    size, each = bits / 3400, 0.0
-    for function, *_ in _plan(program).runners:
+    size, plan = bits / 3400, _plan(program)
+    quotients = sum(factor == FACTORS["tanh"] for _, _, factor in plan.waves)
+    each = 5e-7 * size * (3 + 3 * len(plan.waves)) + 2.5e-6 * size**1.7 * quotients
+    for function, *_ in plan.runners:
         if function in (add, mul, sub):
             each += 5e-7 * size
         else:

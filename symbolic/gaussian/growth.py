@@ -118,8 +118,8 @@ class Growth:
     def _number(self, p: Polynomial) -> Known:
         """What is known of a polynomial."""
         if len(p) == 1 and (p[0] > 0 or p[0] < 0):
-            most, least = (Rate(arb(end).log()) for end in (p[0].abs_upper(), p[0].abs_lower()))
-            return Known(most, least, 1 if p[0] > 0 else -1, p, p)
+            big, small = (Rate(arb(end).log()) for end in (p[0].abs_upper(), p[0].abs_lower()))
+            return Known(big, small, 1 if p[0] > 0 else -1, p, p)
         sign, parts = of_one_sign(self.start, p)
         least = None
         for power, c in enumerate(parts):
