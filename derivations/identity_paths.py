@@ -22,6 +22,7 @@ i, j, k = indices("i j k")
 OMEGA = Term("omega", t)
 c, p, q = positive("c p q")
 keep = Symbol("p", real=True)
+AMID = named("a", 1 / sqrt(1 + s2))  # what Norm in the middle of a block leaves of its input
 
 
 @law(
@@ -76,6 +77,46 @@ def admin_identity_path() -> Derivation:
             because="omega_t^2 = 1 + t s2, the variance of the sum so far (pre-norm-growth)",
         )
         .by("telescope")
+    )
+
+
+@law(
+    name="b2t-identity-path",
+    family="residual",
+    title="B2T: Post-Norm blocks that add their input again keep far more of x_0",
+    regime="exact recursion: Norm divides by the population root second moment",
+    sources=("takase2023",),
+    rests_on=("post-norm-decay",),
+    usual=("A independent of x", "F independent of x", "x: zero mean"),
+    symbols=(
+        "x_t: the stream before block t",
+        "A: the attention branch, F: the feed-forward branch, both of variance s2",
+        "a: (1 + s2)^(-1/2), what Norm between them divides by; there the stream is a (x + A)",
+        "l: the number of blocks",
+    ),
+    note="The second Norm sees x + a (x + A) + F: the input of the block, the stream, the branch.",
+    pitfalls=(
+        (
+            "one more skip around a block of two cannot undo the decay of Post-Norm",
+            "it turns the weight of a block's input from a^2 to (1 + a)/sqrt(1 + 2 a + 1/a^2)",
+            "unit branches: 0.8125 a block instead of 1/2, 0.288 after six instead of 0.0156",
+        ),
+        (
+            "with B2T the identity path no longer decays, as in Pre-Norm",
+            "it decays more slowly, but exponentially",
+            "unit branches: 0.083 after twelve blocks, 25^(-1/2) = 0.2 in Pre-Norm",
+        ),
+    ),
+)
+def b2t_identity_path() -> Derivation:
+    x = random_array("x", second_moment=1, independent=False)
+    a = random_array("A", mean=0, variance=s2, independent=False, uncorrelated_with=[x])
+    f = random_array("F", mean=0, variance=s2, independent=False, uncorrelated_with=[x, a])
+    total = x[t] + AMID * (x[t] + a[t]) + f[t]
+    return (
+        derive(named("x", total / sqrt(Expectation(total**2)), t + 1))
+        .by("unfold expand linearity constants uncorrelated identical")
+        .by("iterate", previous=x[t], index=t, steps=l, initial=x[0])
     )
 
 

@@ -55,7 +55,7 @@ def iid_gram_moments() -> Derivation:
     title="The largest singular value of a square matrix of normal weights tends to 2, not 1",
     regime="at initialisation, n to infinity; normal weights of variance 1/n; the error is "
     "O(n^(-2/3))",
-    sources=("davidson2001", "yin1988", "bai1988", "johnstone2001"),
+    sources=("davidson2001", "yin1988", "bai1988", "johnstone2001", "zhai2023"),
     rests_on=("iid-gram-moments",),
     symbols=(
         "tau_k: tr (w^T w)^k/n, the mean k-th power of the squared singular values",
@@ -78,6 +78,13 @@ def iid_gram_moments() -> Derivation:
             "weights of variance 1/n have the spectral radius 1, so no signal grows by more",
             "eigenvalues bound what many equal steps do; one step stretches by a singular value",
             "1 and 2",
+        ),
+        (
+            "weights divided by their largest singular value, as in spectral normalisation and "
+            "sigmaReparam, keep signals",
+            "they keep them from growing; a random input lies across all directions, and only the "
+            "top one is passed on whole",
+            "1/4 of the second moment a layer at the start, for square weights and gain 1",
         ),
     ),
 )

@@ -43,7 +43,7 @@ def answer(blocks: str, *, name: str = "", **options: Any) -> Exploration:
         raise click.UsageError(f"{name}: {error}" if name else str(error)) from error
     reasons = [value for value in found.solved.values() if isinstance(value, str)]
     if reasons and len(reasons) == len(found.solved) and not name:
-        raise click.UsageError(reasons[0])
+        raise click.UsageError("; ".join(dict.fromkeys(reasons[:2])))  # forward, backward
     return found
 
 

@@ -18,7 +18,7 @@ from varlaw.symbolic.blocks.state import Gradient, State, joint
 from varlaw.symbolic.blocks.weights import WeightGradient
 from varlaw.symbolic.blocks.written import written
 from varlaw.symbolic.gaussian.decimals import Enclosed
-from varlaw.symbolic.language_text import typed
+from varlaw.symbolic.language_text import in_decimals, typed
 
 BITS = 64
 LONGEST = 1000  # characters of a formula in text
@@ -145,6 +145,7 @@ def _depth_lines(depth: Depth) -> list[str]:
 
 def shown(value: Expr) -> str:
     """An expression with its value where it has one; only the value of a very long expression."""
+    value = in_decimals(value)
     if value.is_Float:
         return f"{float(value):.10g}"
     long = any(True for _ in islice(preorder_traversal(value), LONGEST, None))

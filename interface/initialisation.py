@@ -7,13 +7,13 @@ is printed from its expression, and each name is an identifier of letters, digit
 import builtins
 import keyword
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import singledispatchmethod
 
 from sympy import Expr, Float, Function, Integer, Symbol, cos, erf, exp, log, sin, sqrt, tanh
 from sympy.printing.pycode import PythonCodePrinter
 
+from varlaw.code_libraries import LIBRARIES, TEMPLATE, Library
 from varlaw.symbolic.blocks.attention import Attention
 from varlaw.symbolic.blocks.block import Block, Sequential
 from varlaw.symbolic.blocks.convolution import Conv, ConvTransposed
@@ -32,73 +32,11 @@ from varlaw.symbolic.language_text import typed
 OURS = {"math", "np", "torch", "jax", "weights", "scales", "normal", "seed", "key", "generator"}
 NAME = re.compile(r"[A-Za-z]\w*", re.ASCII)
 FUNCTIONS = (exp, log, erf, sin, cos, tanh)
+VOCABULARY = Symbol("vocabulary", positive=True)
+POSITIONS = Symbol("positions", positive=True)
 COLUMNS = 88  # of a line of code
 PLACES = 17  # of a mean without a closed form
 LONGEST = 20_000  # characters of code
-
-
-@dataclass(frozen=True)
-class Library:
-    """How a library draws a normal array, and what comes before."""
-
-    imports: str
-    array: str
-    transposed: bool
-    prelude: str
-
-
-LIBRARIES = {
-    "numpy": Library(
-        "import math\n\nimport numpy as np",
-        "np.ndarray",
-        False,
-        """    generator = np.random.default_rng(seed)
-
-    def normal(std: float, *shape: int) -> np.ndarray:
-        return std * generator.standard_normal(shape)
-""",
-    ),
-    "torch": Library(
-        "import math\n\nimport torch",
-        "torch.Tensor",
-        True,
-        """    generator = torch.Generator().manual_seed(seed)
-
-    def normal(std: float, *shape: int) -> torch.Tensor:
-        return std * torch.randn(shape, generator=generator)
-""",
-    ),
-    "jax": Library(
-        "import math\n\nimport jax",
-        "jax.Array",
-        False,
-        """    key = jax.random.key(seed)
-
-    def normal(std: float, *shape: int) -> jax.Array:
-        nonlocal key
-        key, own = jax.random.split(key)
-        return std * jax.random.normal(own, shape)
-""",
-    ),
-}
-TEMPLATE = '''"""Weights at initialisation, derived by varlaw.
-
-{layout}
-"""
-
-{imports}
-
-
-def initialise(
-{arguments}
-) -> tuple[dict[str, {array}], dict[str, float]]:
-    """Arrays by name, and scales: a x + b F(x) of residual blocks, scale W x."""
-{prelude}
-    weights: dict[str, {array}] = {{}}
-    scales: dict[str, float] = {{}}
-{body}
-    return weights, scales
-'''
 
 
 class _Code(PythonCodePrinter):
@@ -119,6 +57,9 @@ class _Writer:
     shared: dict[Attention, str] = field(default_factory=dict)
     depth: int = 0
     width: Expr | None = None
+    words: Expr = VOCABULARY
+    rows: Embedding | None = None
+    rows_path: str = ""
 
     @singledispatchmethod
     def add(self, block: Block, path: str) -> None:
@@ -129,13 +70,14 @@ class _Writer:
     @add.register
     def _(self, block: Sequential, path: str) -> None:
         for number, part in enumerate(block.parts):
-            if not path:
-                self.tied(block.parts, number)
             self.add(part, _joined(path, str(number)))
 
     @add.register
     def _(self, block: Linear, path: str) -> None:
-        self.matrix(_joined(path, "weight"), block.var, block.fan_in, block.fan_out)
+        if block.tied == 1:
+            self.tied(block, path)
+        else:
+            self.matrix(_joined(path, "weight"), block.var, block.fan_in, block.fan_out)
         self.scaled(path, "scale", block.scale)
         if block.bias != 0:
             self.array(_joined(path, "bias"), block.bias, block.fan_out)
@@ -164,8 +106,14 @@ class _Writer:
 
     @add.register
     def _(self, block: Embedding, path: str) -> None:
-        rows = Symbol("vocabulary", positive=True)
-        self.array(_joined(path, "weight"), block.var, rows, block.width)
+        if isinstance(block, Targets) and block.tied == 1:
+            self.tied(block, path)
+        else:
+            self.array(_joined(path, "weight"), block.var, self.words, block.width)
+        if not isinstance(block, Targets):
+            self.rows, self.rows_path = block, path
+        if block.positions != 0:
+            self.array(_joined(path, "positions"), block.positions, POSITIONS, block.width)
         self.scaled(path, "scale", block.scale)
         self.width = block.width
 
@@ -175,7 +123,7 @@ class _Writer:
     def _(self, block: Shift | ClassToken | Places, path: str) -> None:
         if self.width is None:
             raise BlockError("code for a shift needs a layer before it, to know the width")
-        rows = Symbol("positions", positive=True) if isinstance(block, Places) else ONE
+        rows = POSITIONS if isinstance(block, Places) else ONE
         self.array(_joined(path, "weight"), block.var, rows, self.width)
 
     @add.register
@@ -227,19 +175,17 @@ class _Writer:
         if len(self.lines) == before + 1:
             del self.lines[before]
 
-    def tied(self, parts: Sequence[Block], number: int) -> None:
-        """Say which array a head, or a decoder's rows, are where a model has one of words."""
-        part, rows = parts[number], next((p for p in parts if isinstance(p, Embedding)), None)
-        last = isinstance(part, Linear) and number == len(parts) - 1
-        if rows is None or rows is part or not (last or isinstance(part, Targets)):
-            return
-        turned = ".T" if last and not self.target.transposed else ""
-        name = f'weights["{parts.index(rows)}.weight"]'
-        self._line("# drawn anew; where the model ties it to the embedding (GPT-2, BERT, T5),")
-        if isinstance(part, Linear | Targets) and part.var == rows.var:
-            self._line(f"# put {name}{turned} in its place")
-        else:
-            self._line(f"# the words are this array, and {name} words and positions")
+    def tied(self, block: Linear | Targets, path: str) -> None:
+        """A head, or a decoder's rows, that are the embedding. Raises BlockError without one."""
+        head = isinstance(block, Linear)
+        size = (block.fan_in, block.fan_out) if head else (block.width, self.words)
+        rows = self.rows
+        if rows is None or (*size, block.var) != (rows.width, self.words, rows.var):
+            raise BlockError("a tied layer needs an embedding of its size and variance before it")
+        turned = head and not self.target.transposed
+        self._line("# tied: the rows of the embedding")
+        mine, its = _key(_joined(path, "weight")), _key(_joined(self.rows_path, "weight"))
+        self._line(f"weights[{mine}] = weights[{its}]{'.T' if turned else ''}")
 
     def biases(self) -> None:
         """Biases by distance, which all layers of one attention share."""
@@ -316,6 +262,9 @@ def initialisation(block: Block, library: str) -> str:
     BlockError for a block, or a formula, that no code is written for.
     """
     writer = _Writer(LIBRARIES[library])
+    last = block.parts[-1] if isinstance(block, Sequential) else block
+    if isinstance(last, Linear) and last.tied == 1:
+        writer.words = last.fan_out
     writer.add(block, "")
     writer.biases()
     if not any("normal(" in line for line in writer.lines):

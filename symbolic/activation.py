@@ -48,6 +48,11 @@ class Activation(Function):
         return _written_out(self)
 
     @property
+    def slopes_written(self) -> tuple[Expr, ...]:
+        """What `slopes` says at this function's own arguments."""
+        return _slopes_written(self)
+
+    @property
     def kinks(self) -> tuple[Expr, ...]:
         """Where one part ends and the next begins."""
         return tuple(start for start, _ in self.written_out[1:])
@@ -67,7 +72,7 @@ class Activation(Function):
 
     def jumps(self, order: int = 0) -> tuple[Expr, ...]:
         """Where the derivative of that order jumps, or is not known not to; 0: the function."""
-        if len(self.written_out) == 1:
+        if len(self.slopes_written or self.written_out) == 1:
             return ()
         z = Dummy("z", real=True)
         parts = self.parts(z, *self.args[1:], *self.defaults[len(self.args) - 1 :])
@@ -91,6 +96,11 @@ class Activation(Function):
 @lru_cache(maxsize=256)
 def _written_out(node: Activation) -> Parts:
     return node.parts(*node.args, *node.defaults[len(node.args) - 1 :])
+
+
+@lru_cache(maxsize=256)
+def _slopes_written(node: Activation) -> tuple[Expr, ...]:
+    return node.slopes(*node.args, *node.defaults[len(node.args) - 1 :])
 
 
 KINKED = (Activation, Abs, Max, Min, Heaviside, sign, Indicator)  # what may have kinks or jumps

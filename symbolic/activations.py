@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sympy import Expr, Integer, Rational, erf, exp, log, oo, pi, sqrt, tanh
+from sympy import Expr, Integer, Mul, Rational, erf, exp, log, oo, pi, sqrt, tanh
 
 from varlaw.symbolic import activations_elementary  # noqa: F401 - its rows join the table
 from varlaw.symbolic.activation import Activation, Parts
@@ -95,7 +95,7 @@ class absolute(Activation):
 class step(Activation):
     """1 for z > 0, else 0."""
 
-    label, homogeneity = "Step", 0
+    label, homogeneity, known = "Step", 0, {"other": "heaviside"}
 
     @staticmethod
     def parts(z: Any, *_: Any) -> Parts:
@@ -208,7 +208,8 @@ class sigmoid(Activation):
     """1 / (1 + e^-z)."""
 
     label = "sigmoid"
-    known = {"torch": "Sigmoid", "keras": "sigmoid", "jax": "sigmoid", "timm": "sigmoid"}
+    known = dict.fromkeys(("keras", "jax", "timm"), "sigmoid")
+    known |= {"torch": "Sigmoid", "other": "logistic"}
 
     @staticmethod
     def parts(z: Any, *_: Any) -> Parts:
@@ -273,7 +274,7 @@ class gelu_tanh(Activation):
     @staticmethod
     def slopes(z: Any, *_: Any) -> tuple[Expr, ...]:
         gate = tanh(cubic(z), evaluate=not z.is_Symbol)
-        return ((1 + gate) / 2 + z * cubic_slope(z) / 2 * (1 - gate**2),)
+        return (Mul(Rational(1, 2), 1 + gate, 1 + Mul(z, cubic_slope(z), 1 - gate)),)
 
 
 class mish(Activation):
@@ -289,8 +290,8 @@ class mish(Activation):
     @staticmethod
     def slopes(z: Any, *_: Any) -> tuple[Expr, ...]:
         one, two = wave(z), wave(2 * z)
-        below = 2 + 2 * one + two
-        return (4 * z * (one + two) * raised(below, Integer(-2)) + 1 - 2 * raised(below, MINUS),)
+        share = raised(2 + 2 * one + two, MINUS)
+        return (1 + share * (4 * z * (one + two) * share - 2),)
 
 
 class bump(Activation):

@@ -19,6 +19,9 @@ Used = set[Assumption]
 Function = Callable[..., Any]
 
 
+UNFORESEEN = ArithmeticError, AttributeError, NotImplementedError, TypeError  # where rules stop
+
+
 class RuleError(ValueError):
     """A rule does not apply, or does not cover what it was applied to.
 
@@ -237,6 +240,10 @@ class Derivation(Documented):
             except RuleError as error:
                 error.so_far, error.rule = error.so_far or result, error.rule or name
                 raise
+            except UNFORESEEN as error:
+                stop = RuleError(f"rule {name!r} fails at {result.end}: {error}")
+                stop.so_far, stop.rule = result, name
+                raise stop from error
             result = following
         return result
 

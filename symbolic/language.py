@@ -83,7 +83,7 @@ def read_function(
         Builder(source, _symbols(known, real=True)).expression(tree)  # its errors come first
         raise
     x = Symbol(chosen, real=True) if chosen else Dummy("x", real=True)
-    known |= {name: Symbol(name, positive=True) for name in positive}
+    known |= {name: Symbol(name, positive=True) for name in map(meaning, positive)}
     known |= {x.name: x}
     builder = Builder(source, _symbols(known, real=True), x)
     f = builder.expression(tree)
@@ -140,6 +140,7 @@ def _names(tree: Tree[Token]) -> tuple[str, ...]:
 def _variable(wanted: str | None, used: list[str], source: str) -> str:
     """The name of the variable, empty for a constant."""
     if wanted is not None:
+        wanted = meaning(wanted)
         if not wanted.isidentifier() or not wanted.isascii():
             raise ReadingError(f"{wanted!r} is not a name")
         if wanted in CONSTANTS:
@@ -165,7 +166,7 @@ class _Bars:
     always_accept = ("BAR",)
     opening = frozenset(("_ROUND", "_SQUARE", "_BRACE", "_SET"))
     closing = frozenset(f"{name}_END" for name in opening)
-    operands = closing | {"NUMBER", "NAME", "FRACTION", "ROOT", "_BAR_CLOSE"}
+    operands = closing | {"NUMBER", "NAME", "FRACTION", "ROOT", "RAISED", "_BAR_CLOSE"}
 
     def process(self, stream: Iterator[Token]) -> Iterator[Token]:
         opened, means, before = [0], [False], ""

@@ -32,7 +32,7 @@ from varlaw.symbolic.notation import GREEK
 CONSTANTS = {"pi": pi, "e": E, "EulerGamma": EulerGamma}
 Node = Any  # a tree whose children are trees and tokens
 LATEX = re.compile(r"\\[A-Za-z]|[{}]")
-HEAD = re.compile(r"(.*?)('*)(?:\^\{?(\d+)\}?)?", re.DOTALL)
+HEAD = re.compile(r"(.*?)('*)(?:\^\{?(\d+)\}?|([²³]))?", re.DOTALL)
 FONT = re.compile(r"\\(?:operatorname|mathrm|text|textrm|mathsf)\{(.*)\}")
 SHOWN = 60
 
@@ -43,7 +43,11 @@ def shown(source: str) -> str:
 
 
 def meaning(name: str) -> str:
-    r"""The plain name that a name stands for: alpha for \alpha, x_in for x_{in}."""
+    r"""The plain name that a name stands for: alpha for \alpha and α, x_in for x_{in}."""
+    if not name.isascii():
+        from varlaw.symbolic.formulas.vocabulary import UNICODE  # few texts need it
+
+        name = "".join(UNICODE.get(letter, letter) for letter in name)
     name = FONT.sub(r"\1", name).removeprefix("\\")
     return name.replace("_{", "_").removesuffix("}").replace("-", "_")
 
@@ -91,6 +95,8 @@ class Builder:
                 return self.value(parts[0], depth + 1) * self.inverse(parts[1], depth)
             case "power":
                 return self.power(node, depth)
+            case "raised":
+                return self.guarded(node, lambda: self.raised(parts, depth))
             case "root":
                 return self.guarded(node, lambda: real(sqrt(self.value(parts[0], depth + 1))))
             case "bars":
@@ -138,7 +144,7 @@ class Builder:
             yield self.value(part, depth + 1)
 
     def look_between(self, left: Node, right: Node) -> None:
-        first = right.children[0] if right.data == "power" else right
+        first = right.children[0] if right.data in ("power", "raised") else right
         if first.data == "number":
             self.refuse(f"unexpected {str(first.children[0])!r}", first)
         if self.latex:
@@ -168,6 +174,10 @@ class Builder:
         left, right = self.value(base, depth + 1), self.value(exponent, depth + 1)
         return self.guarded(node, lambda: power(left, right))
 
+    def raised(self, parts: list[Node], depth: int) -> Expr:
+        """A power in small digits, such as x²."""
+        return power(self.value(parts[0], depth + 1), _small(str(parts[1])))
+
     def digits(self, text: str) -> Expr:
         r"""\frac12 and \sqrt2."""
         above, *below = map(int, re.findall(r"\d", text))
@@ -192,7 +202,8 @@ class Builder:
 
     def call(self, node: Node, depth: int) -> Expr:
         head, *rest = node.children
-        written, primes, exponent = HEAD.fullmatch(str(head)).groups()  # type: ignore[union-attr]
+        written, primes, exponent, small = HEAD.fullmatch(str(head)).groups()  # type: ignore[union-attr]
+        exponent = exponent or (small and str(_small(small)))
         name = meaning(written)
         if name in ("iterate", "product", "backward") and not primes and not exponent:
             return self.iteration(node, depth)
@@ -232,7 +243,9 @@ class Builder:
         found = []
         for left, sign, right in zip(sides, node.children[1::2], sides[1:], strict=False):
             plain = re.sub(r"slant|q$", "", str(sign).removeprefix("\\"))
-            plain = {"lt": "<", "gt": ">", "le": "<=", "ge": ">="}.get(plain, plain)
+            plain = {"lt": "<", "gt": ">", "le": "<=", "ge": ">=", "≤": "<=", "≥": ">="}.get(
+                plain, plain
+            )
             found.append(self.guarded(node, lambda: self.functions.holds(left - right, plain)))  # noqa: B023
         return found
 
@@ -249,6 +262,13 @@ class Builder:
         where = f"column {node.meta.start_pos + 1} of {shown(self.source)}"
         where = f"({where})" if message.endswith("?") else f"at {where}"
         raise ReadingError(f"{message} {where}{end}")
+
+
+def _small(digits: str) -> Expr:
+    """The number in small digits, such as ²."""
+    from varlaw.symbolic.formulas.vocabulary import RAISED
+
+    return number("".join(RAISED[digit] for digit in digits))
 
 
 def _bare(node: Node) -> Node:

@@ -1,7 +1,9 @@
 """Limits of what is read, so that no text makes a number or a tree that is too large to hold."""
 
-from sympy import E, Expr, I, Integer, Pow, Rational, nan, oo, zoo
+from sympy import E, Expr, Integer, Pow, Rational, nan, oo, zoo
+from sympy.core.numbers import ImaginaryUnit
 
+from varlaw.symbolic.occurrences import contains
 from varlaw.symbolic.slopes import raised
 
 MAX_CHARACTERS = 10_000
@@ -46,7 +48,7 @@ def real(value: Expr) -> Expr:
     """The value. Raises ReadingError if it is infinite or not real."""
     if value in (oo, -oo, zoo, nan):
         raise ReadingError("division by zero or an infinite value")
-    if value.has(I) or (value.is_number and value.is_real is False):
+    if contains(value, ImaginaryUnit) or (value.is_number and value.is_real is False):
         raise ReadingError("a value that is not real")
     return value
 

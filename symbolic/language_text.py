@@ -6,6 +6,7 @@ from sympy import Basic, Expr, Heaviside, Mul, Symbol
 from sympy.printing.str import StrPrinter
 
 from varlaw.symbolic.activation import Activation
+from varlaw.symbolic.occurrences import contains
 from varlaw.symbolic.terms import Indicator
 
 NAMES = {"Abs": "abs", "Max": "max", "Min": "min", "Heaviside": "step", "gamma": "Gamma"}
@@ -39,11 +40,24 @@ class TypedMath(StrPrinter):
         return f"Phi2({', '.join(map(self.doprint, expr.args))})"
 
 
+class Numeral:
+    """A number that has no formula but its `decimal`."""
+
+    decimal: Expr
+
+
+def in_decimals(expression: Expr) -> Expr:
+    """An expression with decimals for the numbers that have no formula."""
+    if not contains(expression, Numeral):
+        return expression
+    return expression.xreplace({number: number.decimal for number in expression.atoms(Numeral)})
+
+
 def typed(expression: Expr | str) -> str:
     """The text of an expression in the language, with every product written; signs as they are."""
     if isinstance(expression, str):
         return expression
-    return str(TypedMath({"order": None}).doprint(expression)).replace("**", "^")
+    return str(TypedMath({"order": None}).doprint(in_decimals(expression))).replace("**", "^")
 
 
 def chains(condition: Expr, x: Symbol) -> list[list[Any]]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from flint import Ordering, fmpz_mpoly, fmpz_mpoly_ctx
 from sympy import Add, Expr, Integer, Mul, Poly, Rational, Symbol, cancel, factor, zoo
@@ -81,7 +82,7 @@ class Quotient:
 
     def factored(self) -> Expr:
         """Both factored, as `sympy.factor` writes them."""
-        (over, upper), (under, lower) = self.above.factor(), self.below.factor()
+        (over, upper), (under, lower) = _factors(self.above), _factors(self.below)
         scale, factors = Rational(int(over), int(under)), []
         for part, power in (*upper, *((part, -power) for part, power in lower)):
             if part.leading_coefficient() < 0:
@@ -97,6 +98,14 @@ class Quotient:
             for powers, c in polynomial.to_dict().items()
         )
         return Add(*(Mul(c, *powers) for c, powers in terms))
+
+
+def _factors(polynomial: fmpz_mpoly) -> tuple[Any, list[tuple[fmpz_mpoly, Any]]]:
+    """A constant, and factors with their powers; one factor where FLINT's own overflow."""
+    try:
+        return polynomial.factor()
+    except OverflowError:
+        return 1, [(polynomial, 1)]
 
 
 def _leading(polynomial: fmpz_mpoly, place: int) -> tuple[int, fmpz_mpoly]:

@@ -230,8 +230,9 @@ class Indicator(Expr):
         if argument.is_number:
             holds = {">": argument > 0, "<": argument < 0, "=": argument == 0}[relation.name]
             return Integer(1 if holds else 0)
-        front, rest = argument.as_coeff_Mul()
-        return Expr.__new__(cls, rest if front.is_positive else argument, relation)
+        random = [term for term in terms(argument) if is_random(term)]
+        front, _ = (random[0] if len(random) == 1 else argument).as_coeff_Mul()
+        return Expr.__new__(cls, argument / abs(front) if front.is_rational else argument, relation)
 
     @property
     def relation(self) -> str:

@@ -28,7 +28,10 @@ def _(block: Embedding, x: Batch, draw: Draw) -> Batch:
     if block.repeats != 0:  # each token is one word with the root of that probability
         same = draw.uniform(len(x)) < math.sqrt(number(block.repeats))
         rows[same] = draw.weights(block.var, whole(block.width))
-    return number(block.scale) * rows
+    rows = number(block.scale) * rows
+    if block.positions != 0:
+        rows = rows + draw.weights(block.positions, len(x), whole(block.width))
+    return rows
 
 
 @run.register

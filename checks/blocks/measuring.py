@@ -27,6 +27,7 @@ WORK = 5e7  # weights drawn for one measurement
 REPLICATES = (16, 4000)
 LARGEST = 20_000_000  # weights of one network
 PRODUCTS = 16  # of numbers that take the time of one random number
+SOFTMAX = 8  # random numbers that take the time of one weight of a softmax, twice
 INPUTS = 8  # of one network, where no layer says how many
 STEP = 1e-6  # of differences, for gradients
 PROBE = Gradient(second_moment=ONE)
@@ -288,7 +289,7 @@ def weights_drawn(block: Block, inputs: int | None = None) -> int:
     if isinstance(block, Attention):
         heads, own, tokens = whole(block.heads), whole(block.head_width), whole(block.tokens)
         outward = 2 * (heads + whole(block.kv_heads)) * own
-        return _matrix(whole(block.width), outward, inputs) + heads * tokens**2
+        return _matrix(whole(block.width), outward, inputs) + SOFTMAX * heads * tokens**2
     return sum(weights_drawn(inner, inputs) for inner in children(block))
 
 

@@ -69,11 +69,15 @@ class Judged:
 
 @dataclass
 class _Quantity:
-    """One claim under test: its margins in absolute terms, and the interval so far."""
+    """One claim under test: its margins in absolute terms, and the interval so far.
+
+    A claim is refuted beyond `margin` and `allowance`, one of the wide limit beyond it and `wide`.
+    """
 
     claimed: float
     margin: float
     allowance: float
+    wide: float
     cost: float
     regime: Regime
     sequence: AsymptoticSequence
@@ -113,9 +117,14 @@ class _Quantity:
         return Judged(self.claimed, mean, error, *ends, sequence.count, self.verdict, why)
 
     def _of(self, value: float) -> Verdict:
-        """The verdict on another value, within the same relative error."""
+        """The verdict on another value, of the wide limit, within the same relative error."""
         margin = self.margin * abs(value / self.claimed) if self.claimed else self.margin
-        return place(self.interval, value - margin, value + margin)
+        near = place(self.interval, value - margin, value + margin)
+        if near is not Verdict.REFUTED:
+            return near
+        outer = margin + self.wide
+        beyond = place(self.interval, value - outer, value + outer)
+        return beyond if beyond is Verdict.REFUTED else Verdict.UNDECIDED
 
     def _why(self, variance: float) -> str:
         """Why there is no verdict."""
@@ -206,14 +215,14 @@ def _quantities(
     for name, claimed in simulation.claimed.items():
         scale = abs(simulation.claimed[SCALES.get(name, name)])
         used = simulation.regimes[name]
-        allowance = 0.0
+        allowance, wide = 0.0, ALLOWED * layers / width * scale
         if not used.isdisjoint(UNSIZED):
             allowance = math.inf
         elif Approximation.WIDE in used:
-            allowance = ALLOWED * layers / width * scale
+            allowance = wide
         sequence = AsymptoticSequence(alpha, planned)
         margin, cost = tolerance * scale, simulation.cost
-        yield name, _Quantity(claimed, margin, allowance, cost, used, sequence)
+        yield name, _Quantity(claimed, margin, allowance, wide, cost, used, sequence)
 
 
 def _layers(block: Block) -> int:

@@ -10,8 +10,8 @@ from scipy.special import expit
 
 from varlaw.checks.experiments.activations import (
     INPUT,
-    LENGTH,
     NORMAL,
+    UNITS,
     WIDTH,
     Function,
     elu,
@@ -20,10 +20,11 @@ from varlaw.checks.experiments.activations import (
     gelu,
     kept,
     over_units,
+    pre_activations,
     relu,
     value,
 )
-from varlaw.checks.experiments.moments import Number, exact
+from varlaw.checks.experiments.moments import Number
 from varlaw.checks.experiments.registry import Case, Draws, Trial, experiment
 
 HALF = Fraction(1, 2)  # a slope below 0
@@ -51,16 +52,15 @@ def halved_difference(
     variance: Fraction = Fraction(1),
 ) -> Trial:
     """`factor` times half the squared difference of independent outputs: their variance."""
-    inputs = case.scaled(exact(variance) / exact(LENGTH))
+    layer = pre_activations(case, variance)
 
     def draw(rng: Generator, replicates: int) -> Draws:
-        drawn = inputs.sample(rng, (len(INPUT), WIDTH, replicates))
-        h = f(np.einsum("i,ijr->jr", INPUT, drawn))
+        h = f(layer(rng, replicates))
         return np.asarray(factor * ((h[::2] - h[1::2]) ** 2).mean(axis=0) / 2)
 
     first, second, third, fourth = (value(f"{text}^{k}", variance) for k in (1, 2, 3, 4))
     square = (2 * fourth - 8 * third * first + 6 * second**2) / 4
-    spread = factor**2 * (square - (second - first**2) ** 2) / (WIDTH // 2)
+    spread = factor**2 * (square - (second - first**2) ** 2) / (UNITS // 2)
     others = {name: exact_of(number) for name, number in wrong.items()}
     return Trial(draw, len(INPUT) * WIDTH, claim, spread, others)
 
@@ -225,11 +225,12 @@ def carried(layers: int) -> float:
 
 
 def last_of(case: Case, layers: int, wrong: Mapping[str, float]) -> Trial:
-    """2 E[gelu(z)^2] in the last of some layers; gelu(z)^2 <= z^2."""
+    """2 E[gelu(z)^2] in the last of some layers."""
     q = carried(layers - 1)
+    fourth = 4 * value("gelu(x)^4", Fraction(q).limit_denominator(10**12))
     told = {name: exact_of(number) for name, number in wrong.items()}
     return over_units(
-        case, lambda z: 2 * gelu(z) ** 2, 12 * q**2, case.claim(), told, variance=Fraction(q)
+        case, lambda z: 2 * gelu(z) ** 2, fourth, case.claim(), told, variance=Fraction(q)
     )
 
 

@@ -1,7 +1,8 @@
-"""Experiments on activations: a fixed input times Gaussian weights, the activation, a statistic.
+"""Experiments on activations: fixed inputs times Gaussian weights, the activation, a statistic.
 
-Given the input, the pre-activations of a layer with Gaussian weights are normal and independent of
-one another, whatever its width.
+Given an input, the pre-activations of a layer with Gaussian weights are normal and independent of
+one another, whatever its width. So are those of inputs at right angles through the same weights:
+they are jointly normal and uncorrelated.
 """
 
 from collections.abc import Callable, Mapping
@@ -14,14 +15,17 @@ from scipy.special import expit, ndtr
 
 from varlaw.checks.experiments.forward import layer, units
 from varlaw.checks.experiments.moments import Number, exact
-from varlaw.checks.experiments.registry import ANY, Case, Draws, Trial, experiment
+from varlaw.checks.experiments.registry import ANY, Case, Draw, Draws, Trial, experiment
 from varlaw.checks.statistics.sampling import LAWS, shifted
 from varlaw.derivations.catalogue import find
 from varlaw.symbolic.gaussian.moment import moment
 
 INPUT = np.array([1.0, -2.0, 0.5, 1.5])
 LENGTH = Fraction(15, 2)  # its square
+# It and three more of its length, all at right angles
+INPUTS = np.array([INPUT, [2.0, 1.0, -1.5, 0.5], [-0.5, 1.5, 1.0, 2.0], [-1.5, -0.5, -2.0, 1.0]])
 WIDTH = 16
+UNITS = len(INPUTS) * WIDTH  # independent pre-activations
 NORMAL = ("normal",)
 FEATURES = shifted(LAWS["uniform"], Fraction(1, 2))  # outputs of mean 1/2 and variance 1
 Function = Callable[[Draws], Draws]
@@ -37,6 +41,17 @@ def found(law: str) -> float:
     return float(find(law).statement.rhs)
 
 
+def pre_activations(case: Case, variance: Number = 1) -> Draw:
+    """How to draw all of N(0, variance), in the form (UNITS, replicates)."""
+    weights = case.scaled(exact(variance) / exact(LENGTH))
+
+    def draw(rng: Generator, replicates: int) -> Draws:
+        drawn = weights.sample(rng, (len(INPUT), WIDTH, replicates))
+        return np.tensordot(INPUTS, drawn, 1).reshape(UNITS, replicates)
+
+    return draw
+
+
 def over_units(
     case: Case,
     statistic: Function,
@@ -46,17 +61,16 @@ def over_units(
     variance: Number = 1,
     scale: float = 1.0,
 ) -> Trial:
-    """The mean over the units of a layer of a statistic of z ~ N(0, variance).
+    """The mean over the inputs and units of a layer of a statistic of z ~ N(0, variance).
 
     `square` is the second moment of the statistic, or more.
     """
-    weights = case.scaled(exact(variance) / exact(LENGTH))
+    layer = pre_activations(case, variance)
 
     def draw(rng: Generator, replicates: int) -> Draws:
-        drawn = weights.sample(rng, (len(INPUT), WIDTH, replicates))
-        return np.asarray(statistic(np.einsum("i,ijr->jr", INPUT, drawn)).mean(axis=0))
+        return np.asarray(statistic(layer(rng, replicates)).mean(axis=0))
 
-    spread = (square - float(claimed) ** 2) / WIDTH
+    spread = (square - float(claimed) ** 2) / UNITS
     numbers = len(INPUT) * WIDTH
     return Trial(draw, numbers, exact_of(claimed), spread, _all_exact(neighbours), scale)
 
@@ -142,23 +156,22 @@ def gain_leaky_relu(case: Case) -> Trial:
 @experiment(law="gain-relu-variance", quantity="g^2 Var[relu(z)]", weights=NORMAL)
 def gain_relu_variance(case: Case) -> Trial:
     gain = float(case.claim())
-    inputs = case.scaled(1 / exact(LENGTH))
+    layer = pre_activations(case)
 
     def draw(rng: Generator, replicates: int) -> Draws:
         """Half the squared difference of units that are independent of one another."""
-        drawn = inputs.sample(rng, (len(INPUT), WIDTH, replicates))
-        h = gain * relu(np.einsum("i,ijr->jr", INPUT, drawn))
+        h = gain * relu(layer(rng, replicates))
         return np.asarray(((h[::2] - h[1::2]) ** 2).mean(axis=0) / 2)
 
-    # E[(h - k)^4] <= 2 E[h^4] + 6 E[h^2]^2, less the products with an odd power, which are positive
-    square = gain**4 * (2 * value("relu(x)^4") + 6 * value("relu(x)^2") ** 2) / 4
+    first, second, third, fourth = (value(f"relu(x)^{k}") for k in (1, 2, 3, 4))
+    square = gain**4 * (2 * fourth - 8 * third * first + 6 * second**2) / 4  # E[(h - k)^4]/4
     wrong = {
         "gain sqrt(2)": gain**2 / 2,
         "gain 1": gain**2,
         "gain sqrt(2/(1 - 2/pi))": gain**2 * (1 - 2 / pi) / 2,
         "gain 2/(1 - 1/pi), its square": 1 / gain**2,
     }
-    spread = (square - 1) / (WIDTH // 2)
+    spread = (square - 1) / (UNITS // 2)
     return Trial(draw, len(INPUT) * WIDTH, 1, spread, _all_exact(wrong))
 
 

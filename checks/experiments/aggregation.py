@@ -1,13 +1,11 @@
-"""Experiments on other sums: graphs, recurrences, generated and complex weights, maxout."""
+"""Experiments on other sums: graphs, generated and complex weights, maxout."""
 
 from fractions import Fraction
-from math import pi, sqrt
 
 import numpy as np
 from numpy.random import Generator
 
-from varlaw.checks.experiments.activation_gains import halved_difference
-from varlaw.checks.experiments.activations import INPUT, LENGTH, NORMAL, WIDTH, relu, value
+from varlaw.checks.experiments.activations import INPUT, LENGTH, NORMAL, WIDTH, value
 from varlaw.checks.experiments.diffusion import squared
 from varlaw.checks.experiments.forward import SIGNS
 from varlaw.checks.experiments.moments import exact
@@ -15,7 +13,6 @@ from varlaw.checks.experiments.noise import halved
 from varlaw.checks.experiments.registry import ANY, Case, Draws, Trial, experiment
 
 DEGREES = (2, 3, 5, 4)  # of the neighbours of a node of degree 4, loops counted
-STEPS = 40  # of a recurrence at a = 1/2, which has forgotten its start by then
 
 
 @experiment(law="gcn-aggregation", quantity="E[y^2]", weights=ANY, q=Fraction(3, 2))
@@ -32,37 +29,6 @@ def gcn_aggregation(case: Case) -> Trial:
     }
     factors = [exact(q / (m * d)) ** Fraction(1, 2) for d in degrees]
     return squared(case, factors, case.claim(r=inverse), wrong)
-
-
-@experiment(
-    law="lru-gain",
-    quantity="E[h^2]",
-    weights=ANY,
-    a=Fraction(1, 2),
-    c=Fraction(2, 3),
-    v=Fraction(3, 2),
-    most={"a": 1},
-)
-def lru_gain(case: Case) -> Trial:
-    """From 0, after 40 steps."""
-    a, c, v, weights = case["a"], case["c"], case["v"], case.scaled(case["v"])
-
-    def draw(rng: Generator, replicates: int) -> Draws:
-        h = np.zeros(replicates)
-        for u in weights.sample(rng, (STEPS, replicates)):
-            h = float(a) * h + float(c) * u
-        return np.asarray(h**2)
-
-    parts = [c**2 * v * a ** (2 * k) for k in range(STEPS)]
-    excess = exact(case.weights.moment(4)) - 3
-    spread = 2 * sum(parts) ** 2 + excess * sum(part**2 for part in parts)
-    wrong = {
-        "v": v,
-        "c^2 v": c**2 * v,
-        "c^2 v/(1 - a)": c**2 * v / (1 - a),
-        "c^2 v/(1 - a)^2, of a constant input": c**2 * v / (1 - a) ** 2,
-    }
-    return Trial(draw, STEPS, case.claim(), spread, wrong)
 
 
 @experiment(law="hypernetwork", quantity="E[y^2]/q", weights=ANY, m=5, d=3, r=Fraction(3, 2))
@@ -143,12 +109,3 @@ def maxout(case: Case) -> Trial:
     others = {"2, of ReLU": 2, "1": 1, "3": 3, "0.64461, of four": Fraction(64461, 100000)}
     wrong = {name: c / exact(other) for name, other in others.items()}
     return Trial(draw, 3 * len(INPUT) * WIDTH, 1, spread, wrong)
-
-
-@experiment(law="batch-norm-relu-gradient", quantity="factor times Var[relu(z)]", weights=NORMAL)
-def batch_norm_relu_gradient(case: Case) -> Trial:
-    """What BatchNorm divides by, times the factor: the slope E[relu'(z)^2] = 1/2."""
-    factor = float(case.claim())
-    others = {"1": 1.0, "2": 2.0, "pi/2": pi / 2, "sqrt(pi/(pi - 1))": sqrt(pi / (pi - 1))}
-    wrong = {name: factor / (2 * number) for name, number in others.items()}
-    return halved_difference(case, relu, "relu(x)", factor, Fraction(1, 2), wrong)

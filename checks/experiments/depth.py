@@ -16,6 +16,7 @@ from varlaw.checks.experiments.moments import Number, Orders, exact, sum_moment
 from varlaw.checks.experiments.registry import (
     SYMMETRIC,
     Case,
+    Draw,
     Draws,
     LimitTrial,
     Trial,
@@ -145,8 +146,8 @@ def relu_std(case: Case) -> Trial:
         h = relu(z)
         return np.asarray((h[::2] - h[1::2]) ** 2 / (2 * half))
 
-    fourth, second = value("relu(x)^4", case["v"]), half
-    square = (2 * fourth + 6 * second**2) / 4 / half**2
+    first, third, fourth = (value(f"relu(x)^{k}", case["v"]) for k in (1, 3, 4))
+    square = (2 * fourth - 8 * third * first + 6 * half**2) / 4 / half**2
     wrong = {"1": 1, "1 - 1/pi, the variance": (1 - 1 / pi) ** 2, "1/2": Fraction(1, 4)}
     trial = over_units(case, statistic, square, ratio**2, wrong, variance=case["v"])
     return Trial(trial.draw, trial.numbers, trial.claimed, 2 * trial.variance, trial.neighbours)
@@ -161,7 +162,7 @@ def relu_square(case: Case) -> Trial:
 @experiment(law="relu-fourth", quantity="E[relu(g)^4]", weights=NORMAL)
 def relu_fourth(case: Case) -> Trial:
     wrong = {"3": 3, "1/4, the squared second moment": Fraction(1, 4), "1": 1}
-    return over_units(case, lambda z: relu(z) ** 4, 52.5, case.claim(), wrong)
+    return over_units(case, lambda z: (relu(z) ** 2) ** 2, 52.5, case.claim(), wrong)
 
 
 def factor_moment(width: int, order: int) -> Fraction:
@@ -169,10 +170,7 @@ def factor_moment(width: int, order: int) -> Fraction:
 
     def unit(powers: Orders) -> Fraction:
         (k,) = powers
-        normal = 1
-        for odd in range(1, 2 * k, 2):
-            normal *= odd
-        return Fraction(2**k * normal, 2) if k else Fraction(1)
+        return Fraction(2**k * prod(range(1, 2 * k, 2)), 2) if k else Fraction(1)
 
     return sum_moment(width, (order,), unit) / width**order
 
@@ -187,32 +185,41 @@ def opposite_moment(n: int, a: int, b: int) -> Fraction:
     return Fraction(2 ** (a + b) * ways, n ** (a + b) * 2**n)
 
 
-def squares(case: Case, depth: int) -> Trial:
-    """E[q_l^2] from a one-hot input with q_0 = 1, at Gaussian weights of variance 2/n.
+def square_of(case: Case, start: Draws, widths: tuple[int, ...]) -> tuple[Draw, int, Fraction]:
+    """How to draw q_l^2 behind normal layers of He's variance from q_0 = 1, numbers, its variance.
 
-    The weights of the last layer are taken with both signs, which are equally likely, and
-    b (q_l - 1) is taken off q_l^2: of mean 0 by the sampler's moments. b makes the variance least.
+    Weights of the last layer are taken with both signs, which are equally likely, and b (q_l - 1)
+    is taken off q_l^2: of mean 0 by the sampler's moments. b makes the variance least. Entries of
+    `start` that are 0 need no weights.
     """
-    n, std = case.size("n"), sqrt(2 / case.size("n"))
+    x = start[start != 0]
+    shapes = list(pairwise((len(x), *widths)))
+    stds = [sqrt(2 / fan_in) for fan_in in (len(start), *widths)]
 
     def draw(rng: Generator, replicates: int) -> Draws:
-        z = sqrt(2) * case.weights.sample(rng, (n, replicates))
-        for _ in range(depth - 1):
-            drawn = case.weights.sample(rng, (n, n, replicates))
-            z = std * multiply(np.maximum(z, 0), drawn)
+        z = np.zeros((len(x), replicates)) + x[:, None]
+        for (rows, cols), std in zip(shapes, stds, strict=False):
+            drawn = case.weights.sample(rng, (rows, cols, replicates))
+            z = std * multiply(np.maximum(z, 0), drawn)  # what enters is not negative
         parts = (np.mean(np.maximum(part, 0) ** 2, axis=0) for part in (z, -z))
         return np.asarray(sum(q**2 - float(b) * (q - 1) for q in parts) / 2)
 
     def covariance(i: int, j: int) -> Fraction:
         """Of the means over both signs of q_l^i and q_l^j."""
-        last = (factor_moment(n, i + j) + opposite_moment(n, i, j)) / 2
-        means = (factor_moment(n, i) * factor_moment(n, j)) ** depth
-        return factor_moment(n, i + j) ** (depth - 1) * last - means
+        last = (factor_moment(widths[-1], i + j) + opposite_moment(widths[-1], i, j)) / 2
+        before = prod(factor_moment(width, i + j) for width in widths[:-1])
+        means = prod(factor_moment(width, k) for width in widths for k in (i, j))
+        return before * last - means
 
     b = covariance(2, 1) / covariance(1, 1)
     spread = covariance(2, 2) - b * covariance(2, 1)
-    numbers = n + (depth - 1) * n**2
-    width = case["n"]
+    return draw, sum(rows * cols for rows, cols in shapes), spread
+
+
+def squares(case: Case, depth: int) -> Trial:
+    """E[q_l^2] from a one-hot input with q_0 = 1, at Gaussian weights of variance 2/n."""
+    n, width = case.size("n"), case["n"]
+    draw, numbers, spread = square_of(case, sqrt(n) * np.eye(n)[0], (n,) * depth)
     wrong = {
         "1, kept": 1,
         "(1 + 2/n)^l, as without ReLU": (1 + 2 / width) ** depth,
@@ -232,18 +239,25 @@ def depth_he_fourth(case: Case) -> Trial:
 
 @experiment(law="depth-linear-fourth", quantity="E[q_l^2]", weights=NORMAL, n=6, l=2)
 def depth_linear_fourth(case: Case) -> Trial:
-    """E[q_l^2] from a one-hot input with q_0 = 1, through Gaussian weights of variance 1/n."""
+    """E[q_l^2] from a one-hot input with q_0 = 1, through Gaussian weights of variance 1/n.
+
+    Less b (q_l - 1), of mean 0; q_l is a product of chi-squares with n degrees of freedom over n.
+    """
     n, depth = case.size("n"), case.size("l")
     layer = case.scaled(Fraction(1, n))
 
     def draw(rng: Generator, replicates: int) -> Draws:
-        h = np.zeros((n, replicates))
-        h[0] = sqrt(n)
-        for _ in range(depth):
+        h = sqrt(n) * layer.sample(rng, (n, replicates))
+        for _ in range(depth - 1):
             h = multiply(h, layer.sample(rng, (n, n, replicates)))
-        return np.asarray(np.mean(h**2, axis=0) ** 2)
+        q = np.mean(h**2, axis=0)
+        return np.asarray(q**2 - float(b) * (q - 1))
 
-    fourth = Fraction((n + 2) * (n + 4) * (n + 6), n**3)  # E of chi-squared/n to the fourth
+    def moment(k: int) -> Fraction:
+        return Fraction(prod(range(n, n + 2 * k, 2)), n**k) ** depth
+
+    b = (moment(3) - moment(2)) / (moment(2) - 1)
+    spread = moment(4) - moment(2) ** 2 - b * (moment(3) - moment(2))
     width = case["n"]
     claim = from_one(case, case.law.statement.rhs)
     wrong = {
@@ -252,8 +266,7 @@ def depth_linear_fourth(case: Case) -> Trial:
         "1 + 2/n, of one layer": 1 + 2 / width,
         "(1 + 3/n)^l": (1 + 3 / width) ** depth,
     }
-    spread = exact(fourth**depth) - claim**2
-    return Trial(draw, depth * n**2, claim, spread, wrong)
+    return Trial(draw, n + (depth - 1) * n**2, claim, spread, wrong)
 
 
 @experiment(law="depth-he-spread", quantity="E[q_l^2]/E[q_l]^2", weights=NORMAL, n=6, l=2)

@@ -23,7 +23,7 @@ from varlaw.checks.experiments.registry import (
 )
 from varlaw.checks.experiments.scaled_branches import overlap
 from varlaw.checks.experiments.scaling import SIGNED, from_start, linear_branch
-from varlaw.checks.experiments.stacks import Branch, Stack
+from varlaw.checks.experiments.stacks import Branch, Stack, normalised
 from varlaw.checks.experiments.zero_init import G, difference, probe
 from varlaw.symbolic.arrays import Entry
 from varlaw.symbolic.sequences import IndexProduct, Term
@@ -127,6 +127,94 @@ def admin_identity_path(case: Case) -> Trial:
         "1, as in Pre-Norm": Integer(1),
     }
     return behind(case, omegas, case.claim(), wrong)
+
+
+def b2t(case: Case, branch: int | None, blocks: int) -> Trial:
+    """Blocks Norm(x + h + F(h)) behind h = Norm(x + A(x)), with the population's divisors.
+
+    Measured is the weight of x_0, whose entries are signs, or of the first A (0) or F (1) in x_l.
+    """
+    d, s2, weights = case.size("d"), float(case["s2"]), case.scaled(case["s2"] / case["d"])
+    a = (1 + s2) ** -0.5
+    divisor = ((1 + a) ** 2 + s2 * (1 + a**2)) ** 0.5
+
+    def draw(rng: Generator, replicates: int) -> Draws:
+        def added(x: Draws) -> Draws:
+            return multiply(normalised(x), weights.sample(rng, (d, d, replicates)))
+
+        first = x = CENTRED.sample(rng, (d, replicates))
+        kept: list[Draws] = []
+        for _ in range(blocks):
+            attention = added(x)
+            h = a * (x + attention)
+            forward = added(h)
+            x = (x + h + forward) / divisor
+            kept += [attention, forward]
+        probe = first if branch is None else kept[branch] / s2
+        return np.asarray(np.mean(probe * x, axis=0))
+
+    rhs, numbers, block = case.law.statement.rhs, d + 2 * blocks * d**2, (1 + a) / divisor
+    if branch is None:
+        (start,) = (e for e in rhs.atoms(Entry) if e.array.name == "x")
+        claim = case.at(rhs.coeff(start), None, l=blocks)
+        spread = (1 - block ** (2 * blocks)) / d  # the squared weights add up to 1
+        others = {
+            "(1 + s2)^-l, as in Post-Norm": (1 + s2) ** -blocks,
+            "1, as in Pre-Norm": 1.0,
+            "its square": block ** (2 * blocks),
+            "the skip counted as a branch": ((1 + a) / (2 + s2) ** 0.5 / (1 + s2)) ** blocks,
+        }
+    else:
+        (total,) = rhs.atoms(IndexSum)
+        (own,) = (e for e in total.summand.atoms(Entry) if e.array.name == "AF"[branch])
+        weight = rhs.coeff(total) * total.summand.expand().coeff(own)
+        claim = case.at(weight, None, **{"l": blocks, total.bound[0].name: 0})
+        # F.F/d, and what is uncorrelated with F: weights are symmetric
+        c, fourth = float(claim), max(3.0, float(case.weights.moment(4)))
+        spread = c**2 * (fourth - 1) / d + (1 - c**2 * s2) / (d * s2)
+        true = a ** (1 - branch) / divisor * block ** (blocks - 1)
+        others = {
+            "1, as in Pre-Norm": 1.0,
+            "one block less": true / block,
+            "one block more": true * block,
+            "the other branch's": true * a ** (2 * branch - 1),
+        }
+    wrong = {name: exact(Fraction(number)) for name, number in others.items()}
+    return Trial(draw, numbers, claim, spread, wrong)
+
+
+@experiment(
+    law="b2t-identity-path",
+    quantity="weight of x_0",
+    weights=NON_GAUSSIAN,
+    d=2,
+    l=3,
+    s2=Fraction(3, 2),
+)
+def b2t_start(case: Case) -> Trial:
+    return b2t(case, None, case.size("l"))
+
+
+@experiment(
+    law="b2t-identity-path",
+    quantity="weight of A_0 behind one block",
+    weights=NON_GAUSSIAN,
+    d=2,
+    s2=Fraction(3, 2),
+)
+def b2t_attention(case: Case) -> Trial:
+    return b2t(case, 0, 1)
+
+
+@experiment(
+    law="b2t-identity-path",
+    quantity="weight of F_0 behind two blocks",
+    weights=NON_GAUSSIAN,
+    d=2,
+    s2=Fraction(3, 2),
+)
+def b2t_forward(case: Case) -> Trial:
+    return b2t(case, 1, 2)
 
 
 @experiment(

@@ -12,7 +12,7 @@ from sympy import Expr, asin, sqrt
 
 from varlaw.checks.experiments.activations import Function, exact_of, value
 from varlaw.checks.experiments.attained import computed
-from varlaw.checks.experiments.moments import Number, exact
+from varlaw.checks.experiments.moments import Number, exact, rectified
 from varlaw.checks.experiments.registry import Case, Draws, Trial, experiment
 from varlaw.checks.statistics.methods import BY_VARIANCE, Bounded, Method
 from varlaw.checks.steps.algebra import opened
@@ -41,6 +41,7 @@ def along(second: Draws) -> Fraction:
 
 
 ALONG = along(SECOND)
+AGAINST = along(-SECOND)
 
 
 def product(
@@ -73,7 +74,7 @@ def nngp_relu(case: Case) -> Trial:
         "q/2, the two inputs equal": q / 2,
         "q/(2 pi), independent": q / 2 / Fraction(pi),
     }
-    return product(case, relu, 3 * q**2 / 2, wrong)
+    return product(case, relu, rectified(2, 2, ALONG, q), wrong)
 
 
 @experiment(law="nngp-relu", quantity="E[relu(z) relu(z_2)], near", weights=NORMAL, q=Fraction(2))
@@ -84,7 +85,7 @@ def nngp_relu_near(case: Case) -> Trial:
         "q/2, the two inputs equal": q / 2,
         "q/(2 pi), independent": q / 2 / Fraction(pi),
     }
-    return product(case, relu, 3 * q**2 / 2, wrong, second=NEAR)
+    return product(case, relu, rectified(2, 2, along(NEAR), q), wrong, second=NEAR)
 
 
 def both_on(case: Case, second: Draws) -> Trial:
@@ -93,7 +94,8 @@ def both_on(case: Case, second: Draws) -> Trial:
         "1/2, equal": Fraction(1, 2),
         "(1 + rho)/4": (1 + along(second)) / 4,
     }
-    return product(case, on, Fraction(1, 2), wrong, Bounded(0.0, 1.0), second)
+    chance = rectified(0, 0, along(second))
+    return product(case, on, chance, wrong, Bounded(0.0, 1.0), second)
 
 
 @experiment(law="nngp-relu-slope", quantity="P(z > 0, z_2 > 0)", weights=NORMAL, q=Fraction(2))
@@ -220,9 +222,10 @@ def ntk_two_layer(case: Case) -> Trial:
     def draw(rng: Generator, replicates: int) -> Draws:
         return tangent(rng, replicates, case, (FIRST, SECOND))
 
-    # (u + a^2 t)^2 <= 2 u^2 + 2 a^4 t^2
-    square = 3 * q**2 + 2 * case.weights.moment(4) * Fraction(4, 3) ** 2 / 2
-    spread = square / WIDTH
+    # the square of u + a^2 t, for the products u of features and t of slopes
+    square = rectified(2, 2, ALONG, q) + 2 * float(slopes) * rectified(1, 1, ALONG, q)
+    square += float(case.weights.moment(4)) * float(slopes) ** 2 * rectified(0, 0, ALONG)
+    spread = exact_of((square - float(claimed) ** 2) / WIDTH)
     wrong = {
         "the features alone": kernels[0],
         "the slopes alone": slopes * kernels[1],
@@ -244,13 +247,13 @@ def ntk_depth(case: Case) -> Trial:
 
     square = 4 * (Fraction(3, 2) + 1 + case.weights.moment(4) / 2) * q**2
     wrong = {"q, no layer below": q, "3 q": 3 * q, "3 q/2": 3 * q / 2}
-    return Trial(draw, 4 * WIDTH, claimed, square / WIDTH, wrong)
+    return Trial(draw, 4 * WIDTH, claimed, (square - claimed**2) / WIDTH, wrong)
 
 
 @experiment(law="relu-cosine", quantity="E[relu relu]/E[relu^2]", weights=NORMAL, q=Fraction(2))
 def relu_cosine(case: Case) -> Trial:
-    """In units of E[relu(z)^2] = q/2, with z of mean square q."""
-    q, rho = case["q"], exact(ALONG)
+    """In units of E[relu(z)^2] = q/2, with z of mean square q; for rho < 0, where roots weigh."""
+    q, rho = case["q"], exact(AGAINST)
     half = float(q) / 2
 
     def scaled(z: Draws) -> Draws:
@@ -262,7 +265,7 @@ def relu_cosine(case: Case) -> Trial:
         "1/4 + arcsin(rho)/(2 pi), of the slopes": Fraction(1, 4) + asin(rho) / (2 * Fraction(pi)),
         "1": Fraction(1),
     }
-    return product(case, scaled, Fraction(6), wrong)
+    return product(case, scaled, 4 * rectified(2, 2, AGAINST), wrong, second=-SECOND).finer(0.8)
 
 
 @experiment(
@@ -270,15 +273,15 @@ def relu_cosine(case: Case) -> Trial:
 )
 def relu_covariance(case: Case) -> Trial:
     """Half the product of differences of independent units."""
-    q, rho = case["q"], exact(ALONG)
+    q, rho = case["q"], exact(AGAINST)
     weights = case.scaled(q / 9)
 
     def draw(rng: Generator, replicates: int) -> Draws:
         drawn = weights.sample(rng, (3, 2 * WIDTH, replicates))
-        one, other = (relu(np.einsum("i,ijr->jr", x, drawn)) for x in (FIRST, SECOND))
+        one, other = (relu(np.einsum("i,ijr->jr", x, drawn)) for x in (FIRST, -SECOND))
         return np.asarray(((one[::2] - one[1::2]) * (other[::2] - other[1::2])).mean(axis=0) / 2)
 
-    claimed = case.claim(rho=ALONG)
+    claimed = case.claim(rho=AGAINST)
     mean = q / (2 * Fraction(pi))
     wrong = {
         "rho times the variance": rho * (q / 2 - mean),
@@ -286,9 +289,10 @@ def relu_covariance(case: Case) -> Trial:
         "rho q/2": rho * q / 2,
         "0": Fraction(0),
     }
-    # E[(h - k)^4]/4 = E[h^4]/2 + 3/2 E[h^2]^2 less a positive part, by Cauchy and Schwarz
-    square = 3 * q**2 / 4 + 3 * q**2 / 8
-    spread = (float(square) - float(claimed) ** 2) / WIDTH
+    # E[((h - k) (h_2 - k_2))^2]/4 for k of another unit
+    whole = rectified(2, 2, AGAINST, q) + float(q) ** 2 / 4 + 2 * rectified(1, 1, AGAINST, q) ** 2
+    square = (whole - 4 * rectified(2, 1, AGAINST, q) * float(q / (2 * Fraction(pi))) ** 0.5) / 2
+    spread = (square - float(claimed) ** 2) / WIDTH
     told = {name: exact_of(number) for name, number in wrong.items()}
     return Trial(draw, 6 * WIDTH, claimed, spread, told)
 

@@ -1,7 +1,7 @@
 """Measuring a trial: draw, look, judge, until there is a verdict or the budget is spent."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -26,9 +26,12 @@ from varlaw.checks.statistics.verdicts import WIDE, Interval, NoInterval, Verdic
 BATCH = 1 << 17  # numbers held at once
 LONG = 1 << 27  # planned numbers from which on the replicates are kept in the journal
 BATCHES = 8  # per chunk, that is, per random stream
+STRETCHES = 16 * BATCHES  # batches in the planned size, at least
+FEWEST_AT_ONCE = 128  # replicates in a batch, where their numbers can be held
 MOST_REPLICATES = 1 << 25  # that are kept; means over several where more are needed
-TIGHTEST = 0.65  # of the planned size: where intervals are tightest; at the size 2 % wider
-LOOKS = (1 / 64, 1 / 16, 0.25, 0.5, TIGHTEST, 0.8, 1, 2, 4)  # in units of the planned size
+TIGHTEST = 0.55  # of the planned size: where intervals are tightest; at the size 5 % wider
+LOOKS = (1 / 64, 1 / 16, 0.25, 0.5, 0.65, 0.8, 1, 2, 4)  # in units of the planned size
+CLOSE_LOOKS = (*LOOKS[:3], *(k / 50 for k in range(20, 50)), *LOOKS[-3:])  # where they cost little
 SHORT = 64  # part of the budget for a limit law that would take more than all of it
 FEWEST = 64  # replicates that tell anything
 SAME = 1e-9  # neighbours as near as this to the claim claim the same
@@ -82,7 +85,8 @@ class Series:
         self.trial, self.key, self.seed, self.size = trial, key, seed, size
         self.journal = journal if size * trial.numbers >= LONG else None
         self.sequence = trial.method.sequence(alpha, trial.spread, math.ceil(tightest * size))
-        self.batch = max(1, BATCH // (trial.work or trial.numbers))
+        wanted = max(FEWEST_AT_ONCE, size // STRETCHES)
+        self.batch = max(1, min(wanted, BATCH // (trial.work or trial.numbers)))
         self.chunks = 0
 
     def grow(self, count: int) -> None:
@@ -103,10 +107,10 @@ class Series:
             return draw()
         return self.journal.chunk(f"{self.key}", self.chunks, draw)
 
-    def looks(self, budget: int) -> Iterator[int]:
+    def looks(self, budget: int, parts: Sequence[float] = LOOKS) -> Iterator[int]:
         """When to look: at parts and multiples of the planned size, as far as the budget goes."""
         most = min(budget // self.trial.numbers, MOST_REPLICATES)
-        return (math.ceil(self.size * k) for k in LOOKS if k <= 1 or self.size * k <= most)
+        return (math.ceil(self.size * k) for k in parts if k <= 1 or self.size * k <= most)
 
 
 def measure_trial(task: Task, trial: AnyTrial, journal: Journal | None = None) -> Measurement:
@@ -127,7 +131,9 @@ def measure_trial(task: Task, trial: AnyTrial, journal: Journal | None = None) -
 
 def _measure_mean(task: Task, trial: Trial, journal: Journal | None) -> Measurement:
     claimed, absolute = float(trial.claimed), task.tolerance * trial.scale
-    margin = task.tolerance * abs(claimed) or absolute
+
+    def margin(value: float) -> float:
+        return task.tolerance * abs(value) or absolute
 
     def planned(trial: Trial) -> int:
         return trial.method.planned_size(
@@ -145,20 +151,17 @@ def _measure_mean(task: Task, trial: Trial, journal: Journal | None) -> Measurem
         return judge(interval, value, task.tolerance, absolute=absolute)
 
     series = Series(trial, task.key, task.seed, task.alpha, size, journal, TIGHTEST)
-    sequence = series.sequence
+    sequence, others = series.sequence, _others(trial)
     found = undecided(task, trial, WIDE)
-    for look in series.looks(task.budget):
+    for look in series.looks(task.budget, CLOSE_LOOKS):
         series.grow(look)
-        distance = abs(sequence.estimate - claimed)
-        if look < size and abs(distance - margin) < sequence.half_width:
-            continue  # the interval would be neither inside the tolerance nor outside
+        estimate, half = sequence.estimate, sequence.half_width
+        told = [v for _, v in others] if abs(estimate - claimed) < margin(claimed) else []
+        if look < size and any(abs(abs(estimate - v) - margin(v)) < half for v in (claimed, *told)):
+            continue  # some interval would be neither inside its tolerance nor outside
         interval = sequence.interval()
-        neighbours = tuple(
-            (name, value, verdict(interval, value)) for name, value in _others(trial)
-        )
-        found = _measured(
-            task, trial, sequence.estimate, interval, verdict(interval, claimed), neighbours
-        )
+        neighbours = tuple((name, value, verdict(interval, value)) for name, value in others)
+        found = _measured(task, trial, estimate, interval, verdict(interval, claimed), neighbours)
         if found.verdict is not Verdict.UNDECIDED:
             break
     return found

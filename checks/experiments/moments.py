@@ -147,3 +147,18 @@ def variance_of_mean(count: int, mean: Number, square: Number, product: Number) 
     """
     second = (exact(square) + (count - 1) * exact(product)) / count
     return second - exact(mean) ** 2
+
+
+def rectified(a: int, b: int, rho: Number, variance: Number = 1) -> float:
+    """E[z^a y^b; z > 0, y > 0] for jointly normal z and y of one variance and correlation rho.
+
+    z = r cos(t) and y = r cos(t - s) for cos(s) = rho and an angle t that is uniform, and
+    E[r^k] = (2 variance)^(k/2) gamma(1 + k/2); the integral over t by Gauss and Legendre's nodes.
+    """
+    apart = math.acos(rho)
+    nodes, masses = np.polynomial.legendre.leggauss(40)
+    half = (math.pi - apart) / 2
+    turned = apart / 2 + half * nodes
+    angular = half * float(masses @ (np.cos(turned) ** a * np.cos(turned - apart) ** b))
+    order = (a + b) / 2
+    return (2 * float(variance)) ** order * math.gamma(1 + order) * angular / (2 * math.pi)

@@ -19,8 +19,11 @@ from varlaw.checks.experiments.registry import (
     Trial,
     experiment,
 )
+from varlaw.checks.statistics.sampling import LAWS, shifted
 
 POPULATION = 64  # values of which the norm takes its statistics
+CENTRE = 2  # the mean of the units, on which no law of their variance depends
+OFF_CENTRE = {"x": shifted(LAWS["normal"], CENTRE)}
 
 
 def same(
@@ -62,7 +65,7 @@ def normed(x: Draws, epsilon: float) -> Draws:
 )
 def norm_moment(case: Case) -> Trial:
     e, v, g, b = (case[name] for name in ("epsilon", "v", "gamma", "beta"))
-    inputs = population(case, 2.0, float(v))
+    inputs = population(case, CENTRE, float(v))
 
     def draw(rng: Generator, replicates: int) -> Draws:
         y = float(g) * normed(inputs(rng, replicates), float(e)) + float(b)
@@ -71,7 +74,7 @@ def norm_moment(case: Case) -> Trial:
     return same(
         draw,
         POPULATION,
-        case.claim(),
+        case.claim(mu=CENTRE),
         {
             "gamma^2 + beta^2, without epsilon": g**2 + b**2,
             "gamma^2 v/(v + epsilon)": g**2 * v / (v + e),
@@ -119,7 +122,7 @@ def rms_norm_moment(case: Case) -> Trial:
 )
 def norm_epsilon_outside(case: Case) -> Trial:
     e, v = case["epsilon"], case["v"]
-    inputs = population(case, 2.0, float(v))
+    inputs = population(case, CENTRE, float(v))
 
     def draw(rng: Generator, replicates: int) -> Draws:
         x = inputs(rng, replicates)
@@ -127,7 +130,7 @@ def norm_epsilon_outside(case: Case) -> Trial:
         return np.asarray(np.mean(y**2, axis=0))
 
     wrong = {"v/(v + epsilon), inside": v / (v + e), "1": 1, "v/(v + epsilon^2)": v / (v + e**2)}
-    return same(draw, POPULATION, case.claim(), wrong)
+    return same(draw, POPULATION, case.claim(mu=CENTRE), wrong)
 
 
 @experiment(
@@ -162,12 +165,13 @@ def norm_biased_variance(case: Case) -> Trial:
     d, v, scaled = case.size("d"), case["v"], case.scaled(case["v"])
 
     def draw(rng: Generator, replicates: int) -> Draws:
-        return np.asarray((1 + scaled.sample(rng, (d, replicates))).var(axis=0))
+        return np.asarray((CENTRE + scaled.sample(rng, (d, replicates))).var(axis=0))
 
     width = case["d"]
     wrong = {"v": v, "v (d - 1)^2/d^2": v * (width - 1) ** 2 / width**2, "v d/(d - 1)": v * width}
     wrong["v (d - 2)/d"] = v * (width - 2) / width
-    return Trial(draw, d, case.claim(), biased_variances(case, d) * v**2, wrong)
+    claim = case.claim(OFF_CENTRE)
+    return Trial(draw, d, claim, biased_variances(case, d) * v**2, wrong)
 
 
 @experiment(
@@ -186,7 +190,7 @@ def norm_unbiased_divisor(case: Case) -> Trial:
         return np.asarray(np.mean(y**2, axis=0))
 
     wrong = {"1": 1, "d/(d - 1)": width / (width - 1), "(d - 1)^2/d^2": (1 - 1 / width) ** 2}
-    return same(draw, d, case.claim(), wrong)
+    return same(draw, d, case.claim_at({"x": range(1, d + 1)}), wrong)
 
 
 @experiment(
@@ -202,7 +206,7 @@ def norm_covariance(case: Case) -> Trial:
     d, v, scaled = case.size("d"), case["v"], case.scaled(case["v"])
 
     def draw(rng: Generator, replicates: int) -> Draws:
-        x = 1 + scaled.sample(rng, (d, replicates))
+        x = CENTRE + scaled.sample(rng, (d, replicates))
         c = x - x.mean(axis=0)
         pairs = c.sum(axis=0) ** 2 - np.sum(c**2, axis=0)
         return np.asarray(pairs / (d * (d - 1)))
@@ -210,7 +214,7 @@ def norm_covariance(case: Case) -> Trial:
     spread = biased_variances(case, d) * v**2 / (case["d"] - 1) ** 2
     width = case["d"]
     wrong = {"0": 0, "-v/(d - 1)": -v / (width - 1), "v/d": v / width, "-v/d^2": -v / width**2}
-    return Trial(draw, d, case.claim(), spread, wrong)
+    return Trial(draw, d, case.claim(OFF_CENTRE), spread, wrong)
 
 
 @experiment(

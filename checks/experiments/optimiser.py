@@ -210,7 +210,7 @@ def first_step(case: Case, corrected: bool, wrong: Mapping[str, Number]) -> Tria
     weights=ANY,
     eta=Fraction(3, 2),
     b_1=Fraction(9, 10),
-    b_2=Fraction(99, 100),
+    b_2=Fraction(4, 5),
 )
 def adam_first_step(case: Case) -> Trial:
     eta, b1, b2 = case["eta"], case["b_1"], case["b_2"]
@@ -231,7 +231,7 @@ def adam_first_step(case: Case) -> Trial:
     weights=ANY,
     eta=Fraction(3, 2),
     b_1=Fraction(3, 4),
-    b_2=Fraction(99, 100),
+    b_2=Fraction(4, 5),
 )
 def adam_first_step_uncorrected(case: Case) -> Trial:
     eta, b1, b2 = case["eta"], case["b_1"], case["b_2"]

@@ -1,4 +1,9 @@
-"""Experiments on orthogonal matrices: QR decompositions with the signs that make them Haar."""
+"""Experiments on orthogonal matrices: QR decompositions with the signs that make them Haar.
+
+Gram and Schmidt's method leaves R with a positive diagonal, which is those signs; it takes all
+replicates at once. A direction may be lost to rounding in a matrix of small determinant: each
+column is made orthogonal twice.
+"""
 
 from collections.abc import Callable
 from fractions import Fraction
@@ -24,10 +29,12 @@ i, j, k = indices("i j k")
 def haar(rng: Generator, rows: int, columns: int, replicates: int) -> Draws:
     """Semi-orthogonal matrices in the form (rows, columns, replicates), of Haar's law."""
     long, short = max(rows, columns), min(rows, columns)
-    q, r = np.linalg.qr(rng.standard_normal((replicates, long, short)))
-    q *= np.sign(np.diagonal(r, axis1=1, axis2=2))[:, None, :]
-    found = q if rows >= columns else np.swapaxes(q, 1, 2)
-    return np.ascontiguousarray(np.moveaxis(found, 0, -1))
+    q = rng.standard_normal((short, long, replicates))
+    for k, column in enumerate(q):
+        for done in (*q[:k], *q[:k]):
+            column -= np.einsum("ir,ir->r", done, column) * done
+        column /= np.sqrt(np.einsum("ir,ir->r", column, column))
+    return q if rows < columns else q.swapaxes(0, 1)
 
 
 @experiment(law="iid-gram", quantity="E[sum of G]/n", weights=ANY, m=3, n=4)
@@ -74,19 +81,27 @@ def iid_gram_second(case: Case) -> Trial:
     return Trial(draw, rows * cols, claim, second - mean**2, others, work=max(rows * cols, cols**2))
 
 
+def across(matrices: Draws) -> Draws:
+    """The first line of matrices across their longer side: m of n entries of a direction.
+
+    Their squares have the sum S with E[S] = m/n and E[S^2] = m (m + 2)/(n (n + 2)).
+    """
+    return matrices[0] if len(matrices) > matrices.shape[1] else matrices[:, 0]
+
+
 @experiment(
     law="orthogonal-variance", quantity="Var(w)", weights=NORMAL, m=3, n=5, g=Fraction(3, 2)
 )
 def orthogonal_variance(case: Case) -> Trial:
-    """One entry of each matrix: over all entries the mean square does not vary at all."""
+    """The first line across the longer side: over all entries the mean square does not vary."""
     rows, cols, gain = case.size("m"), case.size("n"), float(case["g"])
-    larger = Max(case["m"], case["n"])
+    smaller, larger = Min(case["m"], case["n"]), Max(case["m"], case["n"])
 
     def draw(rng: Generator, replicates: int) -> Draws:
-        return np.asarray((gain * haar(rng, rows, cols, replicates)[0, 0]) ** 2)
+        return np.asarray(((gain * across(haar(rng, rows, cols, replicates))) ** 2).mean(axis=0))
 
     claim = case.claim(p=larger)
-    spread = case["g"] ** 4 * 3 / (larger * (larger + 2)) - claim**2
+    spread = case["g"] ** 4 * (smaller + 2) / (smaller * larger * (larger + 2)) - claim**2
     g = case["g"]
     wrong = {
         "g^2/m": g**2 / case["m"],
@@ -206,7 +221,7 @@ def gaussian_length_fourth(case: Case) -> Trial:
 
 
 def column(
-    case: Case, statistic: Callable[[Draws], Draws], square: int, wrong: dict[str, Number]
+    case: Case, statistic: Callable[[Draws], Draws], square: Expr, wrong: dict[str, Number]
 ) -> Trial:
     """A statistic of degree 4 in the first column u of a Haar matrix.
 
@@ -229,7 +244,8 @@ def haar_fourth(case: Case) -> Trial:
         "1/n^2": 1 / size**2,
         "3/(n (n + 1))": 3 / (size * (size + 1)),
     }
-    return column(case, lambda u: u[0] ** 4, 105, wrong)
+    # over all entries: E[z^8] = 105, E[z^4]^2 = 9
+    return column(case, lambda u: (u**4).mean(axis=0), (105 + 9 * (size - 1)) / size, wrong)
 
 
 @experiment(law="haar-pair", quantity="E[u_1^2 u_2^2]", weights=NORMAL, n=3)
@@ -240,7 +256,15 @@ def haar_pair(case: Case) -> Trial:
         "3/(n (n + 2))": 3 / (size * (size + 2)),
         "1/(n (n - 1))": 1 / (size * (size - 1)),
     }
-    return column(case, lambda u: u[0] ** 2 * u[1] ** 2, 9, wrong)
+
+    def pairs(u: Draws) -> Draws:
+        squares = u**2
+        both = squares.sum(axis=0) ** 2 - (squares**2).sum(axis=0)
+        return np.asarray(both / (len(u) * (len(u) - 1)))
+
+    # two pairs are the same, or have one entry in common, or none: 9, E[z^4] = 3 and 1
+    ways = 9 + 6 * (size - 2) + (size - 2) * (size - 3) / 2
+    return column(case, pairs, 2 * ways / (size * (size - 1)), wrong)
 
 
 @experiment(law="haar-trace", quantity="E[(tr Q)^2]", weights=NORMAL, n=4, least={"n": 4})
@@ -258,21 +282,22 @@ def haar_trace(case: Case) -> Trial:
 
 @experiment(law="muon-update", quantity="E[w^2]", weights=NORMAL, m=3, n=5, u=Fraction(1, 5))
 def muon_update(case: Case) -> Trial:
-    """One entry of U V^T, from the singular vectors of a matrix of normal numbers."""
+    """The first line of U V^T, from the singular vectors of a matrix of normal numbers."""
     rows, cols, larger = case.size("m"), case.size("n"), Max(case["m"], case["n"])
+    smaller = Min(case["m"], case["n"])
     factor = float(case.claim(p=larger))
 
     def draw(rng: Generator, replicates: int) -> Draws:
         left, _, right = np.linalg.svd(
             rng.standard_normal((replicates, rows, cols)), full_matrices=False
         )
-        return np.asarray((factor * np.einsum("rk,rk->r", left[:, 0], right[:, :, 0])) ** 2)
+        return np.asarray(((factor * across(np.einsum("rik,rkj->ijr", left, right))) ** 2).mean(0))
 
     claim = case["u"] ** 2
-    spread = claim**2 * (3 * larger / (larger + 2) - 1)
+    spread = claim**2 * ((smaller + 2) * larger / (smaller * (larger + 2)) - 1)
     wrong = {
         "by sqrt(m)": claim * case["m"] / larger,
-        "by sqrt(m n)": claim * Min(case["m"], case["n"]),
+        "by sqrt(m n)": claim * smaller,
         "by (m + n)/2": claim * (case["m"] + case["n"]) / 2 / larger,
         "unscaled, 1/max(m, n)": 1 / larger,
     }

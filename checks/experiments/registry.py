@@ -19,6 +19,7 @@ from varlaw.checks.statistics.intervals import Interval
 from varlaw.checks.statistics.methods import BY_VARIANCE, Method
 from varlaw.checks.statistics.sampling import LAWS, Law
 from varlaw.derivations import catalogue
+from varlaw.symbolic.arrays import Entry
 from varlaw.symbolic.language import Text, read
 
 Draws = NDArray[Any]
@@ -54,6 +55,14 @@ class Case:
     def claim(self, laws: Laws | None = None, **more: Number) -> Expr:
         """The right-hand side of the derived statement, at the parameters and at further values."""
         return self.at(self.law.statement.rhs, laws, **more)
+
+    def claim_at(self, arrays: Mapping[str, Sequence[Number]], **more: Number) -> Expr:
+        """The claim where the arrays hold given values: for laws that hold in every draw."""
+        claim = self.claim(**more)
+        entries = claim.atoms(Entry)
+        return claim.xreplace(
+            {e: exact(arrays[e.array.name][int(e.indices[0]) - 1]) for e in entries}
+        )
 
     def at(self, expression: Expr, laws: Laws | None = None, **more: Number) -> Expr:
         """An expression at the parameters and at further values."""

@@ -12,6 +12,7 @@ from varlaw.checks.journal import Journal
 from varlaw.checks.report import Measurement
 from varlaw.checks.statistics.verdicts import BUDGET, Verdict, share
 from varlaw.derivations.catalogue import Law
+from varlaw.symbolic.derivation import UNFORESEEN, RuleError
 from varlaw.symbolic.language import Text
 
 
@@ -131,7 +132,7 @@ def measure(task: Task, law: Law | None = None, journal: Journal | None = None) 
     return measure_compiled(task, trial, task.backend, journal)
 
 
-FAILURES = ValueError, TypeError, LookupError, ArithmeticError, MemoryError, RecursionError
+FAILURES = (*UNFORESEEN, LookupError, MemoryError, RecursionError, ValueError)
 
 
 def attempt(task: Task, journal: Journal | None = None) -> Measurement:
@@ -144,7 +145,8 @@ def attempt(task: Task, journal: Journal | None = None) -> Measurement:
     except OverflowError:
         told = "its numbers go out of the range of double precision"
     except FAILURES as error:
-        told = " ".join(str(error).split()) or "out of memory"
+        stops = isinstance(error, RuleError) and error.so_far is not None
+        told = "the derivation stops" if stops else " ".join(str(error).split()) or "out of memory"
     return without(task, told)
 
 

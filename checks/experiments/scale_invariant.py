@@ -114,13 +114,14 @@ def scale_invariant_rate(case: Case) -> Trial:
     c = float(case["c"])
 
     def draw(rng: Generator, replicates: int) -> Draws:
-        x, w = drawn(case.weights, rng, case.size("n"), replicates)
+        x, w = drawn(case.weights, rng, size, replicates)
         near, far = slopes(x, w), slopes(x, c * w)
         return np.asarray((near * far).sum(axis=0) / (near**2).sum(axis=0))
 
-    factor = case["c"]
+    size, factor = case.size("n"), case["c"]
+    claim = case.claim_at({"x": range(1, size + 1), "w": size * (1,)}, i=1)
     wrong = {"1": 1, "1/c^2": 1 / factor**2, "c": factor}
-    return Trial(draw, 2 * case.size("n"), case.claim(), 0, wrong)
+    return Trial(draw, 2 * size, claim, 0, wrong)
 
 
 def decayed(case: Case, steps: int) -> Trial:

@@ -1,21 +1,22 @@
-"""Experiments on label smoothing: the loss at step 0, and what training on logits ends at."""
+"""Experiments on label smoothing and biases: the loss at step 0, and where training ends."""
 
 from collections.abc import Mapping
 from fractions import Fraction
 
 import numpy as np
 from numpy.random import Generator
-from scipy.special import logsumexp, softmax
+from scipy.special import expit, logsumexp, softmax
 from sympy import Integer, Rational, log
 
-from varlaw.checks.experiments.head import HALF, NORMAL
+from varlaw.checks.experiments.head import NORMAL
 from varlaw.checks.experiments.moments import Number
 from varlaw.checks.experiments.registry import Case, Draws, Trial, experiment
-from varlaw.derivations.head import total
+from varlaw.symbolic.declarations import dimensions, positive
 from varlaw.symbolic.derivation import derive
 from varlaw.symbolic.terms import Expectation
 
 SHARE = Fraction(1, 4)
+MANY = 1 << 12  # as if so many numbers were held: a few replicates do, and each takes many steps
 STEPS, RATE = 600, 2.0  # of gradient descent on the logits; the error falls by 0.8 a step
 
 
@@ -25,13 +26,16 @@ def targets(rng: Generator, classes: int, share: float, replicates: int) -> Draw
     return np.asarray((1 - share) * label + share / classes)
 
 
-@experiment(law="loss-smoothed", quantity="loss", weights=NORMAL, K=7, s=HALF, epsilon=SHARE)
+@experiment(
+    law="loss-smoothed", quantity="loss", weights=NORMAL, K=7, s=Fraction(2), epsilon=SHARE
+)
 def loss_smoothed(case: Case) -> Trial:
     """The gradient of the loss at the logits is at most sqrt(2) long: Poincare."""
     classes, std, share = case.size("K"), float(case["s"]), float(case["epsilon"])
     rhs = case.law.statement.rhs
     (mean,) = rhs.atoms(Expectation)
-    found = derive(Expectation(log(total(case["K"], case["s"] ** 2)))).by("log-sum", places=9)
+    at = {dimensions("K"): case["K"], positive("s"): case["s"]}
+    found = derive(mean.xreplace(at)).by("log-sum", places=9)
     claim = case.at(rhs.xreplace({mean: found.end}))
 
     def draw(rng: Generator, replicates: int) -> Draws:
@@ -76,7 +80,7 @@ def least_loss(case: Case) -> Trial:
         "-log(1 - epsilon)": -log(1 - share),
         "the label's part alone": -(1 - share + share / K) * log(1 - share + share / K),
     }
-    return Trial(draw, case.size("K") + 1, claim, Rational(1, 10**12), wrong)
+    return Trial(draw, case.size("K") + 1, claim, Rational(1, 10**12), wrong, work=MANY)
 
 
 @experiment(law="label-smoothing-margin", quantity="e^a", weights=NORMAL, K=4, epsilon=SHARE)
@@ -94,4 +98,25 @@ def margin(case: Case) -> Trial:
         "K/epsilon": K / share,
         "1": Integer(1),
     }
-    return Trial(draw, case.size("K") + 1, case.claim(), Rational(1, 10**9), wrong)
+    return Trial(draw, case.size("K") + 1, case.claim(), Rational(1, 10**9), wrong, work=MANY)
+
+
+@experiment(law="sigmoid-prior-bias", quantity="e^b", weights=NORMAL, K=9, least={"K": 5})
+def prior_bias(case: Case) -> Trial:
+    """Behind gradient descent on the bias alone, with two positives among K labels."""
+    K = case["K"]
+    labels, p = np.arange(case.size("K")) < 2, 2 / K
+
+    def draw(rng: Generator, replicates: int) -> Draws:
+        b = case.weights.sample(rng, (replicates,))
+        for _ in range(STEPS):
+            b = b - RATE * np.mean(expit(b) - labels[:, None], axis=0)
+        return np.exp(b)
+
+    wrong: Mapping[str, Number] = {
+        "p": p,
+        "1, of bias 0": Integer(1),
+        "1/p": 1 / p,
+        "(1 - p)/p, of the other sign": (1 - p) / p,
+    }
+    return Trial(draw, 1, case.claim(p=p), Rational(1, 10**9), wrong, work=MANY)

@@ -1,4 +1,4 @@
-"""Experiments on sines: units of a layer, and pairs of a cosine and a sine at two inputs."""
+"""Experiments on sines and exponentials: units of a layer, and random features of two inputs."""
 
 from fractions import Fraction
 from math import exp, factorial
@@ -7,6 +7,7 @@ import numpy as np
 
 from varlaw.checks.experiments.activations import NORMAL, exact_of, over_units, value
 from varlaw.checks.experiments.kernels import FIRST, NEAR, SECOND, WIDTH, along
+from varlaw.checks.experiments.noise import halved
 from varlaw.checks.experiments.registry import Case, Draws, Trial, experiment
 
 
@@ -108,3 +109,26 @@ def random_fourier_features_near(case: Case) -> Trial:
     left = (1 + exp(-2 * s2)) / 2 - known
     wrong = {name: exact_of(w / claim - 1) for name, w in other_kernels(q, rho).items()}
     return Trial(draw, 3 * WIDTH, 0, left / claim**2 / WIDTH, wrong, scale=0.1)
+
+
+@experiment(law="positive-features", quantity="relative variance", weights=NORMAL, v=Fraction(1, 3))
+def positive_features(case: Case) -> Trial:
+    """Features of a query and a key, the product of both over e^(q.k)."""
+    v = float(case["v"])
+    scale = (v / float((FIRST + SECOND) @ (FIRST + SECOND))) ** 0.5
+    q, k = scale * FIRST, scale * SECOND
+
+    def one(rng: np.random.Generator, shape: tuple[int, ...]) -> Draws:
+        w = case.weights.sample(rng, (3, *shape))
+        features = (np.exp(np.tensordot(x, w, 1) - x @ x / 2) for x in (q, k))
+        return np.asarray(np.prod(list(features), axis=0) / np.exp(q @ k))
+
+    wrong = {
+        "e^(v/2) - 1": exp(v / 2) - 1,
+        "e^v": exp(v),
+        "v, its start": v,
+        "e^(2 v) - 1": exp(2 * v) - 1,
+        "e^(|q - k|^2) - 1": exp(float((q - k) @ (q - k))) - 1,
+    }
+    told = {name: exact_of(number) for name, number in wrong.items()}
+    return halved(one, lambda n: Fraction(exp(v * n * (n - 1) / 2)), 3, case.claim(), told)

@@ -97,8 +97,8 @@ class Uniform(Law):
 class Discrete(Law):
     """Finitely many rational values with rational probabilities: pairs (value, probability).
 
-    The common denominator of the probabilities is at most 256, so that a draw is one uniform
-    byte looked up in a table, with exactly the stated probabilities.
+    The common denominator of the probabilities is at most 256, so that one uniform number looked up
+    in a small table gives one draw or several, with exactly the stated probabilities.
 
     Raises ValueError if the facts given do not agree with the atoms.
     """
@@ -125,20 +125,34 @@ class Discrete(Law):
         return sum((value**k * probability for value, probability in self.atoms), Fraction(0))
 
     def sample(self, rng: Generator, shape: Shape) -> NDArray[np.float64]:
-        numbers = rng.integers(self._table.size, size=shape, dtype=np.uint8)
-        return self._table[numbers]
+        values = np.empty(shape)
+        self.fill(rng, values)
+        return values
 
     def fill(self, rng: Generator, out: NDArray[Any]) -> None:
-        numbers = rng.integers(self._table.size, size=out.shape, dtype=np.uint8)
-        np.take(self._table.astype(out.dtype), numbers, out=out, mode="clip")
+        table = self._table.astype(out.dtype, copy=False)
+        several = table.shape[1]
+        whole, rest = divmod(out.size, several)
+        numbers = rng.integers(len(table), size=whole + (rest > 0), dtype=np.uint16)
+        flat = out.reshape(-1)
+        rows = flat[: whole * several].reshape(whole, several)
+        np.take(table, numbers[:whole], axis=0, out=rows, mode="clip")
+        if rest:
+            flat[-rest:] = table[numbers[-1], :rest]
 
     @cached_property
     def _table(self) -> NDArray[np.float64]:
-        """Each value as often as its probability says, one entry per unit of the denominator."""
-        return np.repeat(
+        """Equally likely runs of a few values, at most 256 of them, one per row.
+
+        Among the runs of one value each is there once per unit of the denominator.
+        """
+        units = np.repeat(
             [float(value) for value, _ in self.atoms],
             [int(probability * self._denominator()) for _, probability in self.atoms],
         )
+        several = max(k for k in range(1, 9) if units.size**k <= 256)
+        runs = np.meshgrid(*(units,) * several, indexing="ij")
+        return np.stack(runs, axis=-1).reshape(-1, several)
 
     def _denominator(self) -> int:
         return math.lcm(*(probability.denominator for _, probability in self.atoms))

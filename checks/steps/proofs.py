@@ -25,7 +25,7 @@ from varlaw.checks.steps import (
 )
 from varlaw.checks.steps.moment_proof import prove_moments
 from varlaw.symbolic.arrays import RandomArray, arrays_in
-from varlaw.symbolic.derivation import Derivation, RuleError, Step, WrongLimit, sign_of
+from varlaw.symbolic.derivation import UNFORESEEN, Derivation, RuleError, Step, WrongLimit, sign_of
 
 Checker = Callable[[Step, Mapping[str, RandomArray]], tuple[Proof, str]]
 
@@ -151,7 +151,10 @@ def prove_law(build: Callable[[], Derivation]) -> tuple[tuple[StepReport, ...], 
         steps = prove(so_far) if so_far else ()
         if isinstance(error, WrongLimit):
             steps += (StepReport(error.rule, Proof.REFUTED, str(error)),)
-        return steps, f"the derivation stops: {error}"
+        place = f" at step {len(so_far.steps) + 1} ({error.rule})" if so_far else ""
+        return steps, f"the derivation stops{place}: {error}"
+    except (*UNFORESEEN, LookupError, ValueError) as error:
+        return (), f"the definition cannot be derived from: {error}"
 
 
 def _arrays(step: Step) -> dict[str, RandomArray]:

@@ -65,6 +65,7 @@ class Activation(Block):
         f, x, half = self.function, self.variable, self._half(state)
         square = self._mean(f**2, state) if half is None else half  # where finite, so is the mean
         product = None if state.product is None else self._pair(f, state)
+        few = Regime(self._short(f, state) if product is not None else ())
         mean = tidy(self._mean(f, state))
         return state.become(
             mean=mean,
@@ -72,7 +73,7 @@ class Activation(Block):
             second_moment=tidy(square),
             regime=_wide(state, "mean") if half is None else joint([state.regime, SIGN]),
             product=product,
-            product_regime=_wide(state),
+            product_regime=Regime(_wide(state) | few),
             gaussian=False,
             symmetric=state.symmetric and is_odd(f, x),
         )
@@ -94,11 +95,14 @@ class Activation(Block):
                 ZERO if gradient.product == 0 else gradient.product * self._pair(slope * x, state)
             )
             turned = (gradient.second_moment * self._mean(slope**2 * x**2, state), both)
+        of_pair = Regime()
+        if gradient.product != 0:
+            of_pair = Regime(self._short(slope, state) | self._short(slope * self.variable, state))
         return gradient.become(
             second_moment=tidy(factor * gradient.second_moment),
             regime=joint([gradient.regime, of_slope]),
             product=product,
-            product_regime=joint([gradient.product_regime, _wide(state)]),
+            product_regime=joint([gradient.product_regime, _wide(state), of_pair]),
             turned=turned,
         )
 
@@ -143,6 +147,15 @@ class Activation(Block):
 
         return ZERO if is_odd(f, self.variable) else mean(Lambda(self.variable, f), few)
 
+    def _short(self, f: Expr, state: State) -> Regime:
+        """Whether E[f(z) f(z')] has few digits: of f with kinks over few samples."""
+        if (few := self._few(state)) is None:
+            return Regime()
+        from varlaw.symbolic.blocks.sphere import pair
+
+        proved = pair(Lambda(self.variable, f), few)[1]
+        return Regime() if proved else Regime({Approximation.DIGITS})
+
     def _few(self, state: State) -> int | None:
         """Over how few samples features were normalised, where that is no law of Gaussian ones.
 
@@ -158,7 +171,7 @@ class Activation(Block):
         if (few := self._few(state)) is not None:
             from varlaw.symbolic.blocks.sphere import pair  # NumPy loads with it
 
-            return pair(Lambda(self.variable, f), few)
+            return pair(Lambda(self.variable, f), few)[0]
         r = state.correlation
         if r == 1:
             return tidy(_mean(f**2, self.variable, state))

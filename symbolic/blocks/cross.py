@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from sympy import Expr
 
 from varlaw.symbolic.blocks.attention import Attention
-from varlaw.symbolic.blocks.block import size
+from varlaw.symbolic.blocks.block import flag, size
 from varlaw.symbolic.blocks.linear import Embedding, check_width
 from varlaw.symbolic.blocks.options import less
 from varlaw.symbolic.blocks.state import BlockError, Gradient, State
@@ -18,14 +18,19 @@ PLACES = 20  # digits of numbers that are not rational
 class Targets(Embedding):
     """Rows of variance `var` for so many tokens of a second stream, the decoder's.
 
-    What came so far, the encoder's output, is what cross attention reads from here on.
+    They are those of the embedding where they are `tied`, 1 or 0; no map depends on it. What came
+    so far, the encoder's output, is what cross attention reads from here on.
     """
 
     tokens: Expr
+    tied: Expr
 
-    def __init__(self, width: Text, tokens: Text, *, var: Text, scale: Text = 1) -> None:
+    def __init__(
+        self, width: Text, tokens: Text, *, var: Text, scale: Text = 1, tied: Text = 0
+    ) -> None:
         super().__init__(width, var=var, scale=scale)
         object.__setattr__(self, "tokens", size(tokens, "number of tokens"))
+        object.__setattr__(self, "tied", flag(tied, "tied"))
 
     def forward(self, state: State) -> State:
         return super().forward(state.become(memory=_settled(state)))

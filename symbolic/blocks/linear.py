@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from sympy import Expr, Integer
 
-from varlaw.symbolic.blocks.block import Block, quantity, size
+from varlaw.symbolic.blocks.block import Block, flag, quantity, size
 from varlaw.symbolic.blocks.state import (
     ZERO,
     Approximation,
@@ -28,7 +28,8 @@ class Linear(Block):
     E[y^2] = fan_in s^2 var E[x^2] + bias, exactly at any width and mean of x; backward
     E[g_x^2] = fan_out s^2 var E[g_y^2] (He et al. 2015, sections 2.2 and 2.3). The multiplier s is
     `scale`, as in the parametrisation of Jacot et al. 2018 with var=1 and s = 1/sqrt(fan_in).
-    `law` is one of LAWS, for simulations: no map depends on more than the variance.
+    `law` is one of LAWS, for simulations: no map depends on more than the variance. `tied`, 1 or 0,
+    says that the weights are the rows of the embedding, for code that draws them (`unembedding`).
     """
 
     fan_in: Expr
@@ -37,6 +38,7 @@ class Linear(Block):
     bias: Expr
     scale: Expr
     law: str
+    tied: Expr
 
     def __init__(
         self,
@@ -47,6 +49,7 @@ class Linear(Block):
         bias: Text = 0,
         scale: Text = 1,
         law: str = "",
+        tied: Text = 0,
     ) -> None:
         set_ = object.__setattr__
         set_(self, "fan_in", size(fan_in, "fan-in"))
@@ -55,6 +58,7 @@ class Linear(Block):
         set_(self, "bias", quantity(bias, "variance of the biases"))
         set_(self, "scale", quantity(scale, "multiplier"))
         set_(self, "law", known_law(law))
+        set_(self, "tied", flag(tied, "tied"))
 
     def forward(self, state: State) -> State:
         check_width(state, self.fan_in)
@@ -85,15 +89,19 @@ class Embedding(Block):
     What enters is a token's number and has no moments; the gradient that leaves is the rows' own.
     The multiplier s is `scale`, sqrt(width) in Vaswani et al. 2017, section 3.4. Two tokens are the
     same word with the probability `repeats`, sum_i p_i^2 for words that occur with probability p_i:
-    about pi^2/(6 log(V)^2) of V words by Zipf's law (Kedia et al. 2024, appendix A).
+    about pi^2/(6 log(V)^2) of V words by Zipf's law (Kedia et al. 2024, appendix A). `positions`
+    is the variance of the vectors of learned positions, which are added to the rows.
     """
 
     width: Expr
     var: Expr
     scale: Expr
     repeats: Expr
+    positions: Expr
 
-    def __init__(self, width: Text, *, var: Text, scale: Text = 1, repeats: Text = 0) -> None:
+    def __init__(
+        self, width: Text, *, var: Text, scale: Text = 1, repeats: Text = 0, positions: Text = 0
+    ) -> None:
         object.__setattr__(self, "width", size(width, "width"))
         object.__setattr__(self, "var", quantity(var, "variance of the rows", positive=True))
         object.__setattr__(self, "scale", quantity(scale, "multiplier", positive=True))
@@ -101,13 +109,20 @@ class Embedding(Block):
         if (1 - chance).is_negative:
             raise BlockError(f"the probability of the same word {typed(chance)} is above 1")
         object.__setattr__(self, "repeats", chance)
+        object.__setattr__(self, "positions", quantity(positions, "variance of the positions"))
+
+    @property
+    def moment(self) -> Expr:
+        """The second moment of what comes out."""
+        return tidy(self.scale**2 * self.var + self.positions)
 
     def forward(self, state: State) -> State:
-        moment = tidy(self.scale**2 * self.var)
-        out = State(second_moment=moment, product=ZERO, width=self.width, memory=state.memory)
+        out = State(second_moment=self.moment, product=ZERO, width=self.width, memory=state.memory)
         if self.repeats == 0:
             return out
-        return out.become(Approximation.REPEATS, product=tidy(moment * self.repeats))
+        return out.become(
+            Approximation.REPEATS, product=tidy(self.scale**2 * self.var * self.repeats)
+        )
 
     def backward(self, gradient: Gradient, state: State) -> Gradient:
         return gradient.become(
@@ -116,13 +131,15 @@ class Embedding(Block):
         )
 
 
-def unembedding(width: Text, vocabulary: Text, *, var: Text, scale: Text = 1) -> Linear:
+def unembedding(
+    width: Text, vocabulary: Text, *, var: Text, scale: Text = 1, tied: Text = 0
+) -> Linear:
     """The head that gives logits, without biases.
 
-    Where its weights are the rows of the embedding, `var` is theirs, and the map is that of all
-    tokens but the one that came in (Press and Wolf 2017, section 3, for the tie).
+    Where it is `tied`, 1 or 0, its weights are the rows of the embedding, `var` is theirs, and the
+    map is that of all tokens but the one that came in (Press and Wolf 2017, section 3).
     """
-    return Linear(width, vocabulary, var=var, scale=scale)
+    return Linear(width, vocabulary, var=var, scale=scale, tied=tied)
 
 
 @dataclass(frozen=True, init=False)

@@ -10,7 +10,7 @@ from sympy import Expr, Rational
 from varlaw.symbolic.blocks.activation import Activation
 from varlaw.symbolic.blocks.attention import Attention
 from varlaw.symbolic.blocks.block import Block, Sequential, quantity, size
-from varlaw.symbolic.blocks.linear import Embedding, Linear
+from varlaw.symbolic.blocks.linear import Embedding, Linear, unembedding
 from varlaw.symbolic.blocks.norm import LayerNorm, RMSNorm
 from varlaw.symbolic.blocks.options import sizes_of
 from varlaw.symbolic.blocks.repeat import Repeat
@@ -73,8 +73,9 @@ def gpt2(
     feed = Linear(d, n, var=v) >> Activation("gelu") >> Linear(n, d, var=written)
     norm = LayerNorm(eps)
     layer = pre_norm(attention, norm) >> pre_norm(feed, norm)
-    rows = Embedding(d, var=v + _square(position_std, "deviation of the positions"))
-    return rows >> Repeat(layer, L) >> norm >> Linear(d, s.words, var=v)
+    rows = Embedding(d, var=v, positions=_square(position_std, "deviation of the positions"))
+    head = unembedding(d, s.words, var=v, tied=1)
+    return rows >> Repeat(layer, L) >> norm >> head
 
 
 @sizes_of(BERT, "BERT", "base", "tokens", "words")
@@ -100,9 +101,10 @@ def bert(
     feed = Linear(d, n, var=v) >> Activation("gelu") >> Linear(n, d, var=v)
     norm = LayerNorm(eps)
     layer = post_norm(attention, norm) >> post_norm(feed, norm)
-    rows = Embedding(d, var=2 * v) >> Shift(v) >> norm
-    head = Linear(d, d, var=v) >> Activation("gelu") >> norm >> Linear(d, s.words, var=v)
-    return rows >> Repeat(layer, s.depth) >> head
+    rows = Embedding(d, var=v, positions=v) >> Shift(v) >> norm
+    head = Linear(d, d, var=v) >> Activation("gelu") >> norm
+    words = unembedding(d, s.words, var=v, tied=1)
+    return rows >> Repeat(layer, s.depth) >> head >> words
 
 
 @sizes_of(LLAMA, "LLaMA", "7b", "tokens", "kv_heads", "words")

@@ -46,6 +46,7 @@ class Approximation(StrEnum):
     GATES = "means over gates"
     SAMPLES = "many samples"
     REPEATS = "means over repeated tokens"
+    DIGITS = "numbers to few digits"
     PROBE = "gradient independent of the weights"
 
 

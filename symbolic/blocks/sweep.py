@@ -95,6 +95,8 @@ class Setting:
             case CoupledBack():
                 *back, index = node.args
                 return self._back(*back)[int(index) - 1]
+        if not node.free_symbols:
+            return np.asarray(float(node))
         raise BlockError(f"{type(node).__name__} is not swept over")
 
     def _path(self, steps: Any, variables: Any, firsts: Any, count: Expr) -> "list[Setting]":

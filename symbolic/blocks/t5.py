@@ -41,7 +41,7 @@ def t5(
     """
     d, n, f = read(s.width), read(s.inner), _square(factor)
     feed = Linear(d, n, var=f / d) >> Activation("relu") >> Linear(n, d, var=f / n)
-    head = unembedding(d, s.words, var=f, scale=1 / sqrt(d))
+    head = unembedding(d, s.words, var=f, scale=1 / sqrt(d), tied=1)
     return _whole(s, feed, head, targets, f, decoder, eps)
 
 
@@ -88,7 +88,8 @@ def _whole(
         >> pre_norm(_cross(s, factor), norm)
         >> pre_norm(feed, norm)
     )
-    return encoder >> Targets(d, told, var=factor) >> Repeat(inner, s.depth) >> norm >> head
+    rows = Targets(d, told, var=factor, tied=1)
+    return encoder >> rows >> Repeat(inner, s.depth) >> norm >> head
 
 
 def _attention(s: Sizes, tokens: Text, factor: Expr, causal: Text = 0) -> Attention:

@@ -120,8 +120,8 @@ def _unrolled(block: Repeat) -> Sequential:
 def _(block: Embedding, tokens: Tokens) -> Tokens:
     count = len(tokens.means)
     out = block.forward(State(second_moment=block.var))
-    alike = value(block.repeats)
-    products = value(out.second_moment) * (alike + (1 - alike) * np.eye(count))
+    shared = value(out.followed)
+    products = shared + (value(out.second_moment) - shared) * np.eye(count)
     return replace(tokens, products=products, means=np.zeros(count), gaussian=True)
 
 

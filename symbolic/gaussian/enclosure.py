@@ -24,6 +24,7 @@ from varlaw.symbolic.gaussian.pieces import Piece, in_order, less
 from varlaw.symbolic.gaussian.programs import program
 from varlaw.symbolic.gaussian.quadrature import LOW, mean_on_part
 from varlaw.symbolic.gaussian.quotients import NoQuotient, Quotients, parity
+from varlaw.symbolic.gaussian.sides import on_sides
 from varlaw.symbolic.gaussian.symmetry import halved, tame
 from varlaw.symbolic.gaussian.trapezoid import NotSuited, mean_on_line
 from varlaw.symbolic.occurrences import contains
@@ -33,6 +34,8 @@ ROUNDS = 5
 SAMPLES = 13
 MANY_DIGITS = 300  # from where on a function is made even by algebra
 MORE_STEPS = 8
+MOST_ADAPTIVE = 2000  # digits by adaptive quadrature, whose time grows like their cube
+WIDE = 300  # deviations from where on both sides of 0 are long
 GUARD = 30  # bits of working precision beyond the accuracy aimed at
 
 
@@ -85,6 +88,10 @@ def _written(
     pieces: list[Piece], given: list[Piece], x: Symbol, scale: Scale
 ) -> Iterator[list[Piece]]:
     """A function in several ways, the later ones for where no enclosure is found by the others."""
+    if ball(scale.deviation) > WIDE:
+        sides = [part for piece in pieces for part in on_sides(piece, x)]
+        if sides != pieces:
+            yield sides
     yield pieces
     if given != pieces:
         yield given
@@ -325,4 +332,6 @@ class GaussianMean:
             except NotSuited:
                 pass
         self.method = "adaptive Gauss-Legendre quadrature in ball arithmetic"
+        if goal > bits_for(MOST_ADAPTIVE) + 2 * GUARD:
+            raise NoEnclosure(f"so many digits would take hours; ask for {MOST_ADAPTIVE}")
         return mean_on_part(part, self.scale, goal)

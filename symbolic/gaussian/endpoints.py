@@ -20,10 +20,12 @@ from varlaw.symbolic.gaussian.growth import Growth
 from varlaw.symbolic.gaussian.parts import Scale
 from varlaw.symbolic.gaussian.pieces import Piece
 from varlaw.symbolic.gaussian.programs import program
+from varlaw.symbolic.gaussian.waves import Line, has_fast_waves, integral_of_waves
 from varlaw.symbolic.gaussian.zeros import Zero, near_zero
 
 MOST_ORDER = 4
 DOUBLINGS = 6
+MOST_PER_BIT = 200  # evaluations
 LOW = 64  # bits, for bounds
 
 
@@ -57,13 +59,22 @@ class Endpoint:
         t = (self.point - scale.mean) / scale.deviation + self.side * self.width * exp(-s)
         # multiplied out, so that nothing cancels near the point where f is made of polynomials
         function = self._moved(span * exp(-s))
-        code = program(function * exp(-(t**2) / 2 - s), s)
+        whole = function * exp(-(t**2) / 2 - s)
+        code, tolerance, most = program(whole, s), arb(2) ** -(goal + 2), MOST_PER_BIT * ctx.prec
         with ctx.extraprec(round(MOST_ORDER * last / log(2))):
             prove_finite(code, Piece(S.Zero, Integer(last), function), arb(0), arb(last), ctx.prec)
-            on_complexes = code.on_complexes()
-            value = acb.integral(
-                on_complexes, acb(0), acb(last), abs_tol=arb(2) ** -(goal + 2), rel_tol=0
-            )
+            if has_fast_waves(whole, s):
+                line = Line(arb(0), arb(0), last, arb(0), arb(1))
+                value = acb(integral_of_waves(whole, s, line, tolerance, most))
+            else:
+                value = acb.integral(
+                    code.on_complexes(),
+                    acb(0),
+                    acb(last),
+                    abs_tol=tolerance,
+                    rel_tol=0,
+                    eval_limit=most,
+                )
         if not value.is_finite() or not value.imag.contains(0):
             raise NoEnclosure(f"{self.f} is not known to be finite and real near {self.point}")
         unit = ball(self.width) / (2 * arb.pi()).sqrt()

@@ -29,7 +29,7 @@ def of_one_sign(start: arb, p: Polynomial) -> tuple[int, Polynomial]:
 
 def _covered(start: arb, parts: list[arb], k: int) -> bool:
     """Whether the term k is not negative, or made up for by higher ones, which shrink."""
-    if parts[k] >= 0:
+    if parts[k] >= ZERO:
         return True
     lacking, parts[k] = arb(-parts[k].lower()), ZERO
     for n in range(k + 1, len(parts)):

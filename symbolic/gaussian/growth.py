@@ -10,6 +10,7 @@ with `most` and `least` of the kind exp(c + k log t + b t + a t^2), and polynomi
 
 from functools import partial, reduce
 from math import inf, log, sqrt
+from typing import Any
 
 from flint import arb
 
@@ -25,6 +26,7 @@ from varlaw.symbolic.gaussian.envelopes import (
 )
 from varlaw.symbolic.gaussian.known import Known, either, smaller
 from varlaw.symbolic.gaussian.operations import Step
+from varlaw.symbolic.gaussian.patterns import shifted_exponential, squashed
 from varlaw.symbolic.gaussian.programs import Program
 from varlaw.symbolic.gaussian.rates import ONE, ZERO, Polynomial, Rate, added, scaled, widest
 
@@ -36,20 +38,31 @@ class Growth:
 
     def __init__(self, program: Program, offset: arb, slope: arb, start: arb) -> None:
         self.program, self.start, self.offset, self.slope = program, start, offset, slope
-        self.registers = [self._number((offset, slope))]
-        polynomials = program.rough_polynomials
-        self.registers += [self._number(polynomials[k]) for k in range(1, program.first)]
-        for position, step in enumerate(program.steps, program.first):
-            polynomial = polynomials.get(position)
-            if polynomial is not None:
-                found = self._number(self._shifted(polynomial))
-                if not found.sign:  # as 1 + x^4 has, where the mean is many deviations from 0
-                    known = self._step(step)
-                    found = found._replace(sign=known.sign, least=known.least)
-                self.registers.append(found)
-            else:
-                self.registers.append(self._completed(self._step(step)))
-        self.result = self.registers[program.result]
+        self.polynomials, first = program.rough_polynomials, program.first
+        self.registers: list[Any] = [self._number((offset, slope))]
+        self.registers += [self._number(self.polynomials[k]) for k in range(1, first)]
+        self.registers += [None] * len(program.steps)
+        needed = {program.result}
+        for position, step in reversed([*enumerate(program.steps, first)]):
+            if position in needed and position not in self.polynomials:
+                needed |= {step.left, step.right}
+        for position, step in enumerate(program.steps, first):
+            if position in self.polynomials and position in needed:
+                self._polynomial(position)
+            elif position in needed:
+                self.registers[position] = self._completed(self._step(step, position))
+        self.result: Known = self.registers[program.result]
+
+    def _polynomial(self, register: int) -> None:
+        found = self._number(self._shifted(self.polynomials[register]))
+        if not found.sign:  # as 1 + x^4 has, where the mean is many deviations from 0
+            step = self.program.steps[register - self.program.first]
+            for part in (step.left, step.right):
+                if part >= 0 and self.registers[part] is None:
+                    self._polynomial(part)
+            known = self._step(step, register)
+            found = found._replace(sign=known.sign, least=known.least)
+        self.registers[register] = found
 
     def tail(self, edge: arb, power: arb = ONE) -> arb:
         """A bound on E[|f|^power; T > edge] for standard normal T and edge >= start."""
@@ -91,6 +104,8 @@ class Growth:
 
     def _shifted(self, coefficients: Polynomial) -> Polynomial:
         """The polynomial in x as one in t."""
+        if self.offset.is_zero():
+            return tuple(c * self.slope**n for n, c in enumerate(coefficients))
         total: list[arb] = [ZERO]
         for coefficient in reversed(coefficients):
             stepped = [ZERO, *(c * self.slope for c in total)]
@@ -102,6 +117,9 @@ class Growth:
 
     def _number(self, p: Polynomial) -> Known:
         """What is known of a polynomial."""
+        if len(p) == 1 and (p[0] > 0 or p[0] < 0):
+            most, least = (Rate(arb(end).log()) for end in (p[0].abs_upper(), p[0].abs_lower()))
+            return Known(most, least, 1 if p[0] > 0 else -1, p, p)
         sign, parts = of_one_sign(self.start, p)
         least = None
         for power, c in enumerate(parts):
@@ -114,11 +132,11 @@ class Growth:
                 sign, least = 1, Rate(arb(lowest.lower()).log())
         return Known(size_of(self.start, p), least, sign, p, p)
 
-    def _step(self, step: Step) -> Known:
+    def _step(self, step: Step, position: int) -> Known:
         u = self.registers[step.left]
         match step.operation:
             case "add":
-                return self._add(u, self.registers[step.right])
+                return self._squashed_sum(position) or self._add(u, self.registers[step.right])
             case "mul":
                 return self._mul(u, self.registers[step.right])
             case "raise":
@@ -141,7 +159,7 @@ class Growth:
                 )
             case "log":
                 found = self._log(u)
-                pair = self.program.shifted_exponential(step.left)
+                pair = shifted_exponential(self.program, step.left)
                 if pair is None:
                     return found
                 other = self._softplus(*(self.registers[register] for register in pair))
@@ -173,6 +191,19 @@ class Growth:
             if least is None:
                 least, sign = self._difference(v, u)
         return Known(envelope(self.start, u.most, v.most), least, sign, top, bottom)
+
+    def _squashed_sum(self, position: int) -> Known | None:
+        """c (1 + tanh(u)) = 2 c/(1 + e^(-2 u)), between c e^(2 u) and 2 c e^(2 u) where u <= 0."""
+        if (found := squashed(self.program, position)) is None:
+            return None
+        u, turn, c = self.registers[found[0]], found[1], self.registers[found[2]]
+        u = u if turn > 0 else -u
+        if u.sign >= 0 or c.most is None or not c.sign:
+            return None
+        most = exponential(self.start, scaled(u.top, 2 * ONE), True)
+        least = exponential(self.start, scaled(u.bottom, 2 * ONE), False)
+        twice = c.most._replace(c=c.most.c + arb(2).log())
+        return Known(most and most * twice, least and c.least and least * c.least, c.sign)
 
     def _difference(self, big: Known, small: Known) -> tuple[Rate | None, int]:
         """A lower bound on |big + small|, and the sign, where `big` dominates."""
@@ -308,7 +339,9 @@ class Growth:
             v = v._replace(bottom=(ZERO,))
         if v.sign < 0 and v.top is None:
             v = v._replace(top=(ZERO,))
-        curve = curve_over(self.start, v.most) if v.most is not None else None
+        if v.most is None or (v.top is not None and v.bottom is not None):
+            return v
+        curve = curve_over(self.start, v.most)
         if curve is not None:
             top = (ZERO,) if v.sign < 0 else curve
             bottom = (ZERO,) if v.sign > 0 else tuple(-c for c in curve)

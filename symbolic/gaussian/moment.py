@@ -13,6 +13,7 @@ from varlaw.symbolic.gaussian.functions import NoMoment, at_numbers, function_re
 from varlaw.symbolic.gaussian.nil import whole_number
 from varlaw.symbolic.gaussian.pieces import NotClosed, parts_of
 from varlaw.symbolic.language import Text, free_names, read, read_condition
+from varlaw.symbolic.language_builder import meaning
 from varlaw.symbolic.language_text import chains, typed
 from varlaw.symbolic.occurrences import contains, free_symbols
 
@@ -54,11 +55,13 @@ class Moment:
         """The value to `count` significant digits (absolute ones at zero), all of them proved.
 
         The record has the text `digits` and the `radius` around it. Raises NoMoment where the
-        moment depends on parameters or no enclosure is found.
+        moment depends on parameters, no enclosure is found, or so many digits take too long.
         """
         from varlaw.symbolic.gaussian.balls import NoEnclosure
-        from varlaw.symbolic.gaussian.decimals import digits_of, shown
+        from varlaw.symbolic.gaussian.decimals import MOST_DIGITS, digits_of, shown
 
+        if count > MOST_DIGITS:
+            raise NoMoment(f"at most {MOST_DIGITS} digits, not {count}")
         if self.symbolic:
             raise NoMoment("a moment with parameters has no digits: give them values")
         try:
@@ -137,7 +140,7 @@ def moment(
     Raises ReadingError for a text that cannot be read, Divergent for a moment that is infinite,
     and NoMoment for one that cannot be found; all of them are ValueErrors.
     """
-    positive = {*positive, *free_names(variance)}
+    positive = {*map(meaning, positive), *free_names(variance)}
     names: dict[str, Expr] = {name: Symbol(name, positive=True) for name in positive}
     notes: list[str] = []
     f, x = function_read(function, variable, positive, notes)

@@ -12,6 +12,7 @@ from varlaw.symbolic.gaussian.pieces import Piece
 from varlaw.symbolic.gaussian.programs import Program
 
 DOUBLINGS = 6
+REACH = 0.45  # of the distance at which the density itself is negligible: bounds from there on
 
 
 @dataclass
@@ -60,7 +61,7 @@ class Scale:
     def part(self, piece: Piece, code: Program, goal: int) -> Part:
         """The piece with its tails cut off, E[|f|^power; there] being below 2^-goal."""
         part = Part(piece, code, self.standard(piece.lower), self.standard(piece.upper))
-        reach = max(1.0, 0.75 * sqrt(max(2 * goal * log(2), 0.0)))
+        reach = max(1.0, REACH * sqrt(max(2 * goal * log(2), 0.0)))
         for side in (-1, 1):
             near, far = (part.low, part.high) if side > 0 else (-part.high, -part.low)
             if far < 2 * reach:

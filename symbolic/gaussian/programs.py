@@ -27,6 +27,7 @@ from varlaw.symbolic.gaussian.operations import (
     Step,
     operation,
 )
+from varlaw.symbolic.gaussian.patterns import shifted_exponential
 from varlaw.symbolic.occurrences import depends
 
 MOST_POWER = 1 << 16
@@ -156,37 +157,12 @@ class Program:
         for position in range(len(self.steps) - 1, -1, -1):
             step, target = self.steps[position], self.first + position
             if target in needed:
-                pair = self.shifted_exponential(step.left)
+                pair = shifted_exponential(self, step.left)
                 if step.operation in FUSED and pair is not None:
                     step = Step(FUSED[step.operation], *pair)
                 found.append((target, step))
                 needed |= {step.left, step.right}
         return found[::-1]
-
-    def shifted_exponential(self, register: int) -> tuple[int, int] | None:
-        """(register of u, register of c) for c + e^u."""
-        step = self._made_by(register)
-        if step is None or step.operation != "add":
-            return None
-        for one, other in ((step.left, step.right), (step.right, step.left)):
-            inner = self._made_by(one)
-            if inner is not None and inner.operation == "exp" and 0 < other < self.first:
-                return inner.left, other
-        return None
-
-    def wave_plus_one(self, register: int) -> int | None:
-        """The register of e^u for 1 + e^u."""
-        step = self._made_by(register)
-        if step is None or step.operation != "add":
-            return None
-        for one, other in ((step.left, step.right), (step.right, step.left)):
-            inner = self._made_by(one)
-            if inner is not None and inner.operation == "exp" and 0 < other < self.first:
-                return one if self.numbers[other - 1] == 1 else None
-        return None
-
-    def _made_by(self, register: int) -> Step | None:
-        return self.steps[register - self.first] if register >= self.first else None
 
 
 def _product(u: Exponentials, v: Exponentials) -> Exponentials:
@@ -275,11 +251,21 @@ class _Compiler:
 
     def _chain(self, operation: str, e: Expr) -> int:
         numbers = [part for part in e.args if not depends(part, self.x)]
-        others = [self.register(part) for part in e.args if depends(part, self.x)]
+        parts = [part for part in e.args if depends(part, self.x)]
+        squares = [part for part in parts if operation == "mul" and _is_square(part)]
+        if len(squares) > 1:  # the square of a product is less to do than a product of squares
+            parts = [part for part in parts if part not in squares]
+            root = self._joined("mul", [self._power(part.base, part.exp / 2) for part in squares])
+            found = [*map(self.register, parts), self.step("raise", root, exponent=2)]
+        else:
+            found = [*map(self.register, parts)]
         if numbers:
-            others.append(self.register(e.func(*numbers)))
-        total = others[0]
-        for part in others[1:]:
+            found.append(self.register(e.func(*numbers)))
+        return self._joined(operation, found)
+
+    def _joined(self, operation: str, parts: list[int]) -> int:
+        total = parts[0]
+        for part in parts[1:]:
             total = self.step(operation, total, part)
         return total
 
@@ -328,10 +314,15 @@ class _Compiler:
         return tuple(a + b for a, b in zip(longer, shorter, strict=False)) + longer[len(shorter) :]
 
 
+def _is_square(e: Expr) -> bool:
+    return bool(e.is_Pow) and e.exp in (2, -2)
+
+
 def _times(p: Coefficients, q: Coefficients) -> Coefficients:
     result = [Integer(0)] * (len(p) + len(q) - 1)
     for i, a in enumerate(p):
         for j, b in enumerate(q):
             if a != 0 and b != 0:
-                result[i + j] += a * b
+                term = b if a == 1 else a if b == 1 else a * b
+                result[i + j] = term if result[i + j] == 0 else result[i + j] + term
     return tuple(result)

@@ -36,7 +36,7 @@ from varlaw.symbolic.occurrences import depends
 from varlaw.symbolic.slopes import is_affine
 
 MOST_NODES = 300
-NEAR, NEAR_BITS, GROWN = (1e-3, 1e-9), 200, 1e4  # distances from a pole, and what tells it
+NEAR, NEAR_BITS, GROWN = (1e-3, 1e-9), 100, 1e4  # distances from a pole, and what tells it
 OPEN = (atan, log)  # no closed form is known with them; of tanh there are exponentials left
 BOUNDED = (atan, cos, erf, erfc, sin, tanh)
 

@@ -8,7 +8,7 @@ from sympy import Expr, Function, Symbol
 from varlaw.symbolic.activation import Activation
 from varlaw.symbolic.blocks.activation import GaussianMean
 from varlaw.symbolic.blocks.derivation import Chapter, Derivation, Line
-from varlaw.symbolic.language_text import typed
+from varlaw.symbolic.language_text import in_decimals, typed
 from varlaw.symbolic.notation import raised
 from varlaw.symbolic.printers.lines import broken
 from varlaw.symbolic.printers.mathematics import LatexMath
@@ -40,6 +40,9 @@ DOCUMENT = r"""\documentclass[10pt,a4paper]{article}
 
 class BlockMath(LatexMath):
     """Formulas with the means and iterations of blocks."""
+
+    def doprint(self, expr: Expr) -> str:
+        return str(super().doprint(in_decimals(expr) if isinstance(expr, Expr) else expr))
 
     def _print_GaussianMean(self, expr: GaussianMean, exp: str | None = None) -> str:
         (x,), f = expr.args[0].variables, expr.args[0].expr

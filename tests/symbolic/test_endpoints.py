@@ -166,3 +166,30 @@ def test_a_zero_of_third_order() -> None:
         expected += 2 * mpmath.quad(lambda z: smooth(z) * mpmath.npdf(z), [0, 1, 3, 6, 11])
         found = moment("log(abs(x - sin(x)))").digits(16).digits
         assert abs(mpmath.mpf(found) - expected) < 1e-14
+
+
+@pytest.mark.parametrize("scale", [1, 2])
+def test_waves_that_turn_without_end_at_a_pole(scale: int) -> None:
+    """1/x^2 has the law of Levy: E exp(i t/x^2) = exp(-(1 - i) sqrt(t))."""
+    with mpmath.workdps(25):
+        expected = mpmath.exp(-mpmath.sqrt(scale)) * mpmath.cos(mpmath.sqrt(scale))
+        found = mpmath.mpf(moment(f"cos({scale}/x^2)").digits(20).digits)
+        assert abs(found - expected) < 1e-19
+
+
+def test_a_wave_of_the_inverse() -> None:
+    """With y = 1/x a plain wave, which mpmath sums between its zeros."""
+
+    def density(y: Any) -> Any:
+        return 2 * mpmath.npdf(1 / y) / y**2
+
+    with mpmath.workdps(20):
+        cosine = mpmath.quadosc(lambda y: mpmath.cos(y) * density(y), [0, mpmath.inf], omega=1)
+        sine = mpmath.quadosc(lambda y: mpmath.sin(y) / y * density(y), [0, mpmath.inf], omega=1)
+        assert abs(mpmath.mpf(moment("cos(1/x)").digits(15).digits) - cosine) < 1e-14
+        assert abs(mpmath.mpf(moment("x*sin(1/x)").digits(15).digits) - sine) < 1e-14
+
+
+def test_a_wave_at_a_pole_is_refused_soon_where_it_is_not_known_to_be_analytic() -> None:
+    with pytest.raises(NoMoment, match="not known to be analytic"):
+        moment("x*cos(1/x)*tanh(x)")

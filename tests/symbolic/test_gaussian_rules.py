@@ -95,6 +95,18 @@ def test_conditional_moments() -> None:
         assert (ball(chain.end) - ball(Rational("0.7737413035499232"))).abs_upper() < 1e-16
 
 
+def test_events_are_written_for_the_variable_alone() -> None:
+    """A factor of the variable is divided out: P(21 c/20 < 2 v) is that of c < 40 v/21."""
+    bound = 2 * v
+    assert indicator(Rational(21, 20) * centred - bound, "<") == indicator(
+        centred - 40 * v / 21, "<"
+    )
+    assert indicator(bound - 3 * centred, "<") == indicator(centred - bound / 3, ">")
+    assert indicator(3 * centred - z, "<") != indicator(centred - z, "<")
+    scaled = gaussian_form(Expectation(indicator(2 * centred - 2, "<"))).end
+    assert scaled.equals(gaussian_form(Expectation(indicator(centred - 1, "<"))).end)
+
+
 def test_the_slope_in_the_variance() -> None:
     """d/dv E[relu(z)^2] = 1/2, and d/dv E[z^4] = 6 v."""
     u = random_variable("u", mean=0, variance="v", gaussian=True)

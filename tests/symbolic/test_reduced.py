@@ -48,3 +48,13 @@ def test_decimals_are_left_to_sympy() -> None:
     function = (X**2 + Float("0.5") * X) / X
     assert reduced(function, 40)[0] == cancel(function)
     assert len(reduced(function, 0)) == 1
+
+
+def test_factors_that_overflow() -> None:
+    """FLINT refuses to factor this polynomial; it is a product of the two below."""
+    d, e, f = symbols("d e f", positive=True)
+    one = 28944180000 * (d - e) + 1007519650361
+    two = 463106880000 * (d - e) + 7428234355200 * f + 16160615156401
+    polynomial = (one * two).expand()
+    expanded, factored = reduced(polynomial, 1000)
+    assert (expanded - polynomial).expand() == (factored - polynomial).expand() == 0

@@ -10,11 +10,13 @@ import numpy as np
 import pytest
 
 from varlaw.checks.blocks.running import run
-from varlaw.checks.blocks.verdicts import verdicts
+from varlaw.checks.blocks.verdicts import _Quantity, verdicts
+from varlaw.checks.statistics.asymptotic import AsymptoticSequence
+from varlaw.checks.statistics.intervals import Interval
 from varlaw.symbolic.blocks.block import start
 from varlaw.symbolic.blocks.linear import Linear
 from varlaw.symbolic.blocks.reader import read_block
-from varlaw.symbolic.blocks.state import Approximation, BlockError
+from varlaw.symbolic.blocks.state import Approximation, BlockError, Regime
 
 
 @dataclass(frozen=True, init=False)
@@ -148,3 +150,13 @@ def test_few_tokens_are_followed_one_by_one():
     assert found.estimate < 0.9 * found.claimed
     claimed = float(re.search(r"token by token (\S+) is claimed: verified", found.why)[1])
     assert found.estimate == pytest.approx(claimed, rel=0.06)
+
+
+def test_what_is_claimed_token_by_token_rests_on_the_wide_limit():
+    """Apart by more than the tolerance, it is refuted beyond the error of that limit only."""
+    interval = Interval(1.2, 1.3, "asymptotic", 1000)
+    for wide, verdict in ((0.5, "undecided"), (0.1, "refuted")):
+        sequence = AsymptoticSequence(1e-6, 1000)
+        one = _Quantity(1.0, 0.05, float("inf"), wide, 1.0, Regime(), sequence, interval=interval)
+        assert one._of(1.0) == verdict
+        assert one._of(1.25) == "verified"

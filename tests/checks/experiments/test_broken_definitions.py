@@ -32,6 +32,16 @@ BROKEN = {  # where in the definition, and what is measured there
     ("nngp-erf", "E[erf(z) erf(z_2)], saturated"): (0, 1, 0, 2, 1, 1),
     ("xavier", "mean of forward and backward gain, narrowing"): (0, 0),
     ("ntk-two-layer", "E[Theta(x, y)]"): (0, 1),  # the hidden layer's part
+    ("adam-first-step", "step sign(g)"): (1, 0, 0, 0, 1),  # b_2 in the correction
+    ("norm-biased-variance", "E[S]"): (0, 0),  # the squared mean
+    ("norm-epsilon-outside", "mean of y^2"): (0, 0, 2, 1, 0),  # the mean taken off
+    ("norm-moment", "mean of y^2"): (0, 0, 2, 1, 2, 0),
+    ("norm-unbiased-divisor", "mean of y^2"): (1, 0, 0, 2, 1, 0),
+    ("scale-invariant-rate", "slope at c w over slope at w"): (2, 0),
+    ("truncated-normal", "by quadrature, to 10^-6"): (0, 0, 0, 0, 0, 1),  # z in the event
+    ("truncated-normal-bert", "by quadrature, to 10^-6"): (1, 0, 2, 1, 3, 0, 0, 0),
+    ("truncated-normal-bounds", "by quadrature, to 10^-6"): (0, 1, 0, 2, 2, 0, 1, 0, 2, 0),
+    ("truncated-normal-pytorch", "by quadrature, to 10^-6"): (0, 0, 0, 0, 0, 0),
     ("nngp-erf-slope", "E[erf'(z) erf'(z_2)], near"): (0, 3, 0, 1, 0, 2, 0, 1),
 }
 

@@ -29,6 +29,8 @@ ONE_LAW_OF_WEIGHTS = {
     "sigmoid-erf": "has no weights",
     "label-smoothing-entropy": "the logits are trained to their end, whatever they start from",
     "label-smoothing-margin": "the logits are trained to their end, whatever they start from",
+    "sigmoid-prior-bias": "the bias is trained to its end, whatever it starts from",
+    "positive-features": "is about Gaussian projections",
     "post-norm-layernorm": "stated for normalised Gaussian branches",
     "xavier-uniform": "is about uniform weights",
     "pytorch-linear-bound": "is about uniform weights",
@@ -55,7 +57,6 @@ ONE_LAW_OF_WEIGHTS = {
     "dks-depth": "nothing is drawn",
     "dyt-start": "speaks of normal inputs",
     "stochastic-depth": "draws what is kept, and no weights",
-    "batch-norm-relu-gradient": "speaks of normal pre-activations",
     "overflow-float16": "nothing is drawn",
     "overflow-float32": "nothing is drawn",
 }

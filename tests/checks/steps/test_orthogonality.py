@@ -94,6 +94,16 @@ def test_haar_matrices_are_orthogonal_on_the_longer_side() -> None:
     assert np.allclose(np.einsum("ijr,ikr->jkr", tall, tall), np.eye(3)[:, :, None])
 
 
+def test_haar_matrices_are_qr_decompositions_with_signs() -> None:
+    found = haar(np.random.default_rng(5), 5, 3, 20)
+    matrices = np.moveaxis(
+        np.random.default_rng(5).standard_normal((3, 5, 20)), (2, 1, 0), (0, 1, 2)
+    )
+    q, r = np.linalg.qr(matrices)
+    q *= np.sign(np.diagonal(r, axis1=1, axis2=2))[:, None, :]
+    assert np.allclose(found, np.moveaxis(q, 0, -1))
+
+
 def trial(law: str) -> tuple[object, Trial]:
     (task, *_) = plan([law], Settings(tolerance=0.02, error_rate=1e-3))
     return task, find(task).prepare(task.weights, dict(task.values))

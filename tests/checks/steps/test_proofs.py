@@ -174,3 +174,31 @@ def test_sums_of_expectations_are_told_from_their_neighbours() -> None:
     step = next(s for s in law.steps if s.rule == "coincidence")
     sums = [e for e in step.after.atoms(IndexSum)]
     assert len(sums) == 2 and all(e.has(Expectation) for e in sums)
+
+
+def test_where_a_derivation_stops_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A rule that covers too little, one that SymPy fails under, and a chain that is no chain."""
+    start = find("stochastic-depth").derivation.start
+    first = find("lecun").derivation.steps[0].rule
+
+    def fail(*_: object) -> None:
+        raise NotImplementedError("no limit is known")
+
+    monkeypatch.setitem(core.RULES, first, replace(core.RULES[first], apply=fail))
+
+    def too_little() -> Derivation:
+        return core.derive(Rational(21, 20) * start).by("unfold expectation")
+
+    def failing() -> Derivation:
+        return find("lecun").build()
+
+    def no_chain() -> Derivation:
+        return core.derive(start.no_such_thing)
+
+    for build, told in (
+        (too_little, "stops at step 1 (unfold)"),
+        (failing, f"stops at step 1 ({first}): rule {first!r} fails at"),
+        (no_chain, "the definition cannot be derived from:"),
+    ):
+        steps, stopped = prove_law(build)
+        assert steps == () and told in stopped and "\n" not in stopped
