@@ -134,8 +134,14 @@ def apart(bound: Sequence[Expr], expression: Basic) -> dict[Expr, Symbol]:
 
 
 def _group(values: Sequence[Expr], names: Mapping[Expr, Symbol] | None = None) -> str:
-    texts = [typed(value.xreplace(names or {})) for value in values]
+    texts = [_typed(value.xreplace(names or {})) for value in values]
     return f"({', '.join(texts)})" if len(texts) > 1 else texts[0]
+
+
+@lru_cache(maxsize=64)
+def _typed(value: Expr) -> str:
+    """The text of an expression: those of the same layers stand in several formulas."""
+    return typed(value)
 
 
 def _path_text(

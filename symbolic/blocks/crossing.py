@@ -2,8 +2,9 @@
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
-from sympy import Dummy, Expr, Integer, Poly, Pow, Rational, Symbol, log, together
+from sympy import Basic, Dummy, Expr, Integer, Poly, Pow, Rational, Symbol, log, together
 from sympy.polys.polyerrors import PolynomialError
 
 from varlaw.symbolic.blocks.growth import decimal
@@ -194,6 +195,8 @@ def _large(names: list[Symbol], turn: bool) -> dict[Symbol, Integer]:
 
 def _power_of(ratio: Expr, v: Symbol) -> tuple[Expr, Dummy] | None:
     """The base B, and a symbol for B^v, where v is in exponents of it alone, linear in them."""
+    if not _in_exponents(ratio, v):
+        return None
     powers = {e for e in ratio.atoms(Pow) if v in e.exp.free_symbols}
     bases = {e.base for e in powers}
     if len(bases) != 1 or v in (base := bases.pop()).free_symbols:
@@ -203,6 +206,14 @@ def _power_of(ratio: Expr, v: Symbol) -> tuple[Expr, Dummy] | None:
     if v in ratio.xreplace({e: Dummy(positive=True) for e in powers}).free_symbols:
         return None
     return base, Dummy(f"{base}^{v}", positive=True)
+
+
+@lru_cache(maxsize=4096)
+def _in_exponents(e: Basic, v: Symbol) -> bool:
+    """Whether some power has the name in its exponent."""
+    if isinstance(e, Pow) and v in e.exp.free_symbols:
+        return True
+    return any(_in_exponents(part, v) for part in e.args)
 
 
 def _rises(ratio: Expr, v: Symbol) -> bool | None:

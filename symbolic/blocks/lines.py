@@ -112,6 +112,11 @@ class _Line:
     results: tuple[int, ...]
     begun: dict[int, list[Any]] = field(default_factory=dict)  # by the precision
 
+    @cached_property
+    def pointed(self) -> bool:
+        """Whether a step takes the balls of all symbols."""
+        return any(left == POINT for _, _, left, _ in self.moving)
+
     def run(self, at: Balls) -> tuple[arb, ...]:
         if ctx.prec not in self.begun:
             self.begun[ctx.prec] = _through(self.fixed, [Point.of({})] + [None] * self.size)
@@ -120,7 +125,7 @@ class _Line:
             if symbol not in at:
                 raise NoEnclosure(f"{symbol} has no value")
             registers[register] = at[symbol]
-        if any(left == POINT for _, _, left, _ in self.moving):
+        if self.pointed:
             registers[POINT] = Point.of(at)
         _through(self.moving, registers)
         return tuple(registers[result] for result in self.results)

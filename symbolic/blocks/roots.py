@@ -7,7 +7,7 @@ from itertools import pairwise
 from types import MappingProxyType
 
 from flint import arb, ctx
-from sympy import Expr, Integer, Rational, Symbol
+from sympy import Basic, Expr, Integer, Rational, Symbol
 
 from varlaw.symbolic.blocks.coupled import Coupled, CoupledBack
 from varlaw.symbolic.blocks.iteration import Iterated, IteratedProduct
@@ -81,6 +81,13 @@ def turns(
     return search.sign(Rational(low)) * search.sign(Rational(high)) < 0
 
 
+def _through_layers(e: Basic, variable: Symbol) -> bool:
+    """Whether a value that goes through many layers depends on a variable."""
+    if isinstance(e, Iterated | IteratedProduct | Coupled | CoupledBack):
+        return variable in e.free_symbols
+    return any(_through_layers(part, variable) for part in e.args)
+
+
 @dataclass
 class _Search:
     gap: Expr
@@ -129,10 +136,7 @@ class _Search:
     @cached_property
     def sloped(self) -> bool:
         """Whether the slope has balls; what goes through many layers is long to follow."""
-        return not any(
-            self.variable in path.free_symbols
-            for path in self.gap.atoms(Iterated, IteratedProduct, Coupled, CoupledBack)
-        )
+        return not _through_layers(self.gap, self.variable)
 
     def apart(
         self, left: tuple[Rational, int], right: tuple[Rational, int]
