@@ -74,7 +74,7 @@ SWEPT_PAIRS = [
 
 
 def explored(arguments: list[str]) -> tuple[float, str, str]:
-    """The CPU seconds of `varlaw explore`, what was solved forward and backward, and what failed."""
+    """The CPU seconds of `varlaw explore`, what was solved of both sides, and what failed."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     command = [sys.executable, "-m", "varlaw", "explore", *arguments, "--json"]
     run = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -265,6 +265,14 @@ def attention_fused_xavier() -> Derivation:
     ),
     usual=("k: zero mean", "r: independent entries"),
     note="A unit vector whose law no change of the signs of its entries alters.",
+    pitfalls=(
+        (
+            "with normalised queries and keys the logits start with variance 1",
+            "g^2/d: behind a LayerNorm and over sqrt(d), g is sqrt(d) and it is 1; the source's "
+            "g = log_2(L^2 - L) for L tokens is larger, unit vectors without a gain far smaller",
+            "d = 64: 1 at g = 8, 5.06 at g = 18.0 for L = 512, 1/64 at g = 1",
+        ),
+    ),
 )
 def attention_qk_norm() -> Derivation:
     t = random_array("t", mean=0, second_moment=1)

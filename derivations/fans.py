@@ -171,6 +171,14 @@ def xavier_geometric_backward() -> Derivation:
         "k: the number of layers",
         "d_i: the widths of the chain: layer i leads from width d_(i-1) to width d_i",
     ),
+    note="The gain of the second moment; backwards it is sqrt(d_k/d_0).",
+    pitfalls=(
+        (
+            "with geometric means every chain of layers keeps its signal",
+            "a layer does not, nor a chain whose ends differ in width: what is between cancels",
+            "784 inputs to 10 outputs: 8.85 times the second moment forward, 0.113 backward",
+        ),
+    ),
 )
 def geometric_chain() -> Derivation:
     wide = {m: Term("d", i - 1), n: Term("d", i)}

@@ -66,6 +66,7 @@ def mp_sum() -> Derivation:
         "a: m channels, multiplied by c f/sqrt(m)",
         "b: n channels, multiplied by c t/sqrt(n)",
         "c: the factor of both",
+        "n: the number of channels of b",
     ),
     note="The sums of squares of both parts stand in the ratio f^2 to t^2, whatever m and n.",
     pitfalls=(

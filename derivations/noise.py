@@ -252,7 +252,10 @@ def rounding_noise() -> Derivation:
     regime="at initialisation, exactly; equal gates 1/n, experts of weights of their own",
     sources=("shazeer2017",),
     usual=("F: Gaussian",),
-    symbols=("F: the outputs of the experts at one input, of second moment s2",),
+    symbols=(
+        "F: the outputs of the experts at one input, of second moment s2",
+        "n: the number of experts",
+    ),
     note="With gates g_i it is the sum of their squares times s2, which is least for equal gates.",
     pitfalls=(
         (

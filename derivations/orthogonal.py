@@ -121,6 +121,7 @@ def orthogonal_isometry() -> Derivation:
     symbols=(
         "p: the larger of the fans m and n",
         "w: the weights, in vectors of length g along the longer side",
+        "g: the gain, which all singular values are",
     ),
     pitfalls=(
         (

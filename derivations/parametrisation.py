@@ -171,7 +171,7 @@ def relative_update_sgd() -> Derivation:
     regime="first step, root mean square",
     sources=("kingma2015",),
     rests_on=("adam-first-step",),
-    symbols=("u: the first step",),
+    symbols=("u: the first step", "g: the gradients of the weights"),
     pitfalls=(
         (
             "a step of 5 % of each small initial weight is the pathology that muP cures",

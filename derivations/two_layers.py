@@ -126,6 +126,7 @@ def he_backward_chain() -> Derivation:
         "w: the weights of the second layer, of second moment t",
         "g: the probe, of second moment v",
         "b: the gradient at the block's input",
+        "n: the number of hidden units",
     ),
     note="The forward pass doubles as well: see residual-he-branch.",
     pitfalls=(

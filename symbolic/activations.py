@@ -95,7 +95,7 @@ class absolute(Activation):
 class step(Activation):
     """1 for z > 0, else 0."""
 
-    label, homogeneity = "Step", 0
+    label, homogeneity, known = "Step", 0, {"other": "heaviside"}
 
     @staticmethod
     def parts(z: Any, *_: Any) -> Parts:
@@ -208,7 +208,8 @@ class sigmoid(Activation):
     """1 / (1 + e^-z)."""
 
     label = "sigmoid"
-    known = {"torch": "Sigmoid", "keras": "sigmoid", "jax": "sigmoid", "timm": "sigmoid"}
+    known = dict.fromkeys(("keras", "jax", "timm"), "sigmoid")
+    known |= {"torch": "Sigmoid", "other": "logistic"}
 
     @staticmethod
     def parts(z: Any, *_: Any) -> Parts:

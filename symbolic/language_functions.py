@@ -16,6 +16,7 @@ from sympy import (
     Mul,
     acos,
     asin,
+    asinh,
     atan,
     cos,
     cosh,
@@ -239,6 +240,13 @@ def _bivariate(h: Expr, k: Expr, rho: Expr) -> Expr:
     return phi2(h, k, rho)
 
 
+def _clipped(u: Expr, low: Expr, high: Expr) -> Expr:
+    """u kept between two values. Raises ReadingError where they are out of order."""
+    if (high - low).is_negative:
+        raise ReadingError(f"the values {low} and {high} to clip at are out of order")
+    return Min(Max(u, low), high)
+
+
 _ONE_ARGUMENT: dict[str, Callable[..., Expr]] = {
     "Phi": lambda u: (1 + erf(u / sqrt(2))) / 2,
     "phi": lambda u: exp(-(u**2) / 2) / sqrt(2 * pi),
@@ -247,8 +255,24 @@ _ONE_ARGUMENT: dict[str, Callable[..., Expr]] = {
     "arcsin": asin,
     "arccos": acos,
     "arctan": atan,
+    "arcsinh": asinh,
+    "sech": lambda u: 1 / cosh(u),
+    "log1p": lambda u: log(1 + u),
+    "expm1": lambda u: exp(u) - 1,
+    "log2": lambda u: log(u) / log(2),
+    "log10": lambda u: log(u) / log(10),
+    "square": lambda u: u**2,
+    "logsigmoid": lambda u: -log(1 + exp(-u)),
+    "log_sigmoid": lambda u: -log(1 + exp(-u)),
+    "tanhshrink": lambda u: u - tanh(u),
+    "tanh_shrink": lambda u: u - tanh(u),
+    "squareplus": lambda u: (u + sqrt(u**2 + 4)) / 2,
+    "sgn": sign,
     "abs": Abs,
-    **{f.__name__: f for f in (acos, asin, atan, cos, cosh, erf, erfc, log, sin, sinh, tan, tanh)},
+    **{
+        f.__name__: f
+        for f in (acos, asin, asinh, atan, cos, cosh, erf, erfc, log, sin, sinh, tan, tanh)
+    },
     "Gamma": gamma,
     "Ei": Ei,
     "erfi": erfi,
@@ -257,6 +281,8 @@ _ONE_ARGUMENT: dict[str, Callable[..., Expr]] = {
 }
 ELEMENTARY = {
     **{name: Called(name, make) for name, make in _ONE_ARGUMENT.items()},
+    "clip": Called("clip", _clipped, 3, 3),
+    "clamp": Called("clamp", _clipped, 3, 3),
     "max": Called("max", Max, 1, MAX_ARGUMENTS),
     "min": Called("min", Min, 1, MAX_ARGUMENTS),
     "Phi2": Called("Phi2", _bivariate, 3, 3),

@@ -140,7 +140,7 @@ def he_leaky(case: Case) -> Trial:
 def linear_fourth(case: Case) -> Trial:
     s2, q, rows = case["s2"], exact(LIGHT.moment(2)), case["m"]
     draw, numbers, variance = layer(
-        case, LIGHT, s2, lambda y: y**4, [s2**2 * y**4 for y in units()]
+        case, LIGHT, s2, lambda y: (y**2) ** 2, [s2**2 * y**4 for y in units()]
     )
     gaussian = 3 * (rows * s2 * q) ** 2
     alone = rows * exact(case.weights.moment(4) * LIGHT.moment(4)) * s2**2

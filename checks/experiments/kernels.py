@@ -41,6 +41,7 @@ def along(second: Draws) -> Fraction:
 
 
 ALONG = along(SECOND)
+AGAINST = along(-SECOND)
 
 
 def product(
@@ -251,8 +252,8 @@ def ntk_depth(case: Case) -> Trial:
 
 @experiment(law="relu-cosine", quantity="E[relu relu]/E[relu^2]", weights=NORMAL, q=Fraction(2))
 def relu_cosine(case: Case) -> Trial:
-    """In units of E[relu(z)^2] = q/2, with z of mean square q."""
-    q, rho = case["q"], exact(ALONG)
+    """In units of E[relu(z)^2] = q/2, with z of mean square q; for rho < 0, where roots weigh."""
+    q, rho = case["q"], exact(AGAINST)
     half = float(q) / 2
 
     def scaled(z: Draws) -> Draws:
@@ -264,7 +265,7 @@ def relu_cosine(case: Case) -> Trial:
         "1/4 + arcsin(rho)/(2 pi), of the slopes": Fraction(1, 4) + asin(rho) / (2 * Fraction(pi)),
         "1": Fraction(1),
     }
-    return product(case, scaled, 4 * rectified(2, 2, ALONG), wrong)
+    return product(case, scaled, 4 * rectified(2, 2, AGAINST), wrong, second=-SECOND).finer(0.8)
 
 
 @experiment(
@@ -272,15 +273,15 @@ def relu_cosine(case: Case) -> Trial:
 )
 def relu_covariance(case: Case) -> Trial:
     """Half the product of differences of independent units."""
-    q, rho = case["q"], exact(ALONG)
+    q, rho = case["q"], exact(AGAINST)
     weights = case.scaled(q / 9)
 
     def draw(rng: Generator, replicates: int) -> Draws:
         drawn = weights.sample(rng, (3, 2 * WIDTH, replicates))
-        one, other = (relu(np.einsum("i,ijr->jr", x, drawn)) for x in (FIRST, SECOND))
+        one, other = (relu(np.einsum("i,ijr->jr", x, drawn)) for x in (FIRST, -SECOND))
         return np.asarray(((one[::2] - one[1::2]) * (other[::2] - other[1::2])).mean(axis=0) / 2)
 
-    claimed = case.claim(rho=ALONG)
+    claimed = case.claim(rho=AGAINST)
     mean = q / (2 * Fraction(pi))
     wrong = {
         "rho times the variance": rho * (q / 2 - mean),
@@ -289,8 +290,8 @@ def relu_covariance(case: Case) -> Trial:
         "0": Fraction(0),
     }
     # E[((h - k) (h_2 - k_2))^2]/4 for k of another unit
-    whole = rectified(2, 2, ALONG, q) + float(q) ** 2 / 4 + 2 * rectified(1, 1, ALONG, q) ** 2
-    square = (whole - 4 * rectified(2, 1, ALONG, q) * float(q / (2 * Fraction(pi))) ** 0.5) / 2
+    whole = rectified(2, 2, AGAINST, q) + float(q) ** 2 / 4 + 2 * rectified(1, 1, AGAINST, q) ** 2
+    square = (whole - 4 * rectified(2, 1, AGAINST, q) * float(q / (2 * Fraction(pi))) ** 0.5) / 2
     spread = (square - float(claimed) ** 2) / WIDTH
     told = {name: exact_of(number) for name, number in wrong.items()}
     return Trial(draw, 6 * WIDTH, claimed, spread, told)

@@ -26,6 +26,8 @@ from varlaw.checks.statistics.verdicts import WIDE, Interval, NoInterval, Verdic
 BATCH = 1 << 17  # numbers held at once
 LONG = 1 << 27  # planned numbers from which on the replicates are kept in the journal
 BATCHES = 8  # per chunk, that is, per random stream
+STRETCHES = 16 * BATCHES  # batches in the planned size, at least
+FEWEST_AT_ONCE = 128  # replicates in a batch, where their numbers can be held
 MOST_REPLICATES = 1 << 25  # that are kept; means over several where more are needed
 TIGHTEST = 0.55  # of the planned size: where intervals are tightest; at the size 5 % wider
 LOOKS = (1 / 64, 1 / 16, 0.25, 0.5, 0.65, 0.8, 1, 2, 4)  # in units of the planned size
@@ -83,7 +85,8 @@ class Series:
         self.trial, self.key, self.seed, self.size = trial, key, seed, size
         self.journal = journal if size * trial.numbers >= LONG else None
         self.sequence = trial.method.sequence(alpha, trial.spread, math.ceil(tightest * size))
-        self.batch = max(1, BATCH // (trial.work or trial.numbers))
+        wanted = max(FEWEST_AT_ONCE, size // STRETCHES)
+        self.batch = max(1, min(wanted, BATCH // (trial.work or trial.numbers)))
         self.chunks = 0
 
     def grow(self, count: int) -> None:

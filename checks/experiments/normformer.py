@@ -42,7 +42,7 @@ def feed_forward(case: Case) -> Branch:
     d=4,
     n=6,
     L=2,
-    s=Fraction(1, 3),
+    s=Fraction(1, 5),
     s2=Fraction(1, 4),
 )
 def normformer_stream(case: Case) -> Trial:

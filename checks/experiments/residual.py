@@ -171,7 +171,7 @@ class Kept:
     quantity="E[(x + b F(x))^2]",
     weights=("uniform", "skewed"),
     most={"p": 1},
-    p=Fraction(2, 3),
+    p=Fraction(1, 2),
 )
 def residual_drop_path(case: Case) -> Trial:
     """F = x^2/3, which is correlated with x; the laws of weights serve as laws of x - 1/2."""

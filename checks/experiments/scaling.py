@@ -311,8 +311,8 @@ def unnormalised_at_depth(case: Case) -> Trial:
     quantity="Var(x_L)",
     weights=SYMMETRIC,
     d=4,
-    L=4,
-    s2=Fraction(3, 2),
+    L=6,
+    s2=Fraction(4),
 )
 def depth_scaled_norm(case: Case) -> Trial:
     L, s2 = case.size("L"), case["s2"]

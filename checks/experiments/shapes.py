@@ -8,7 +8,7 @@ from numpy.random import Generator
 from sympy import Expr, Rational, sqrt
 
 from varlaw.checks.experiments.forward import INPUT, SIGNS, multiply
-from varlaw.checks.experiments.moments import Number, exact
+from varlaw.checks.experiments.moments import Number, exact, variance_of_mean
 from varlaw.checks.experiments.registry import ANY, Case, Draws, Trial, experiment, instead
 from varlaw.checks.experiments.sampling import powers
 from varlaw.checks.statistics.sampling import Law
@@ -20,10 +20,16 @@ def quadratic(fourth: Expr, inputs: Law, weights: Law, terms: int) -> Expr:
     return pairs + terms * fourth * exact(weights.moment(4))
 
 
-def spread_of_square(terms: int, weights: Law) -> Expr:
-    """A bound of the variance of y^2 for one output; a mean of outputs varies no more."""
+def spread_of_squares(terms: int, weights: Law, outputs: int) -> Expr:
+    """The variance of the mean of y^2 over outputs of one input, each with weights of its own.
+
+    It bounds that of outputs of fewer terms, of inputs that are the same in part, and of means over
+    several groups of outputs.
+    """
     fourth = quadratic(exact(INPUT.moment(4)), INPUT, weights, terms)
-    return fourth - (terms * exact(INPUT.moment(2))) ** 2
+    mean = terms * exact(INPUT.moment(2))
+    both = mean**2 + terms * (exact(INPUT.moment(4)) - exact(INPUT.moment(2)) ** 2)  # E[|x|^4]
+    return variance_of_mean(outputs, mean, fourth, both)
 
 
 def convolve(inputs: Draws, kernel: Draws) -> Draws:
@@ -46,7 +52,7 @@ def spread_out(inputs: Draws, kernel: Draws, stride: int) -> Draws:
     return found
 
 
-POSITIONS = 4
+POSITIONS, OUTPUTS = 4, 2
 
 
 def convolution(case: Case, terms: int, others: Mapping[str, Number], groups: int = 1) -> Trial:
@@ -59,13 +65,13 @@ def convolution(case: Case, terms: int, others: Mapping[str, Number], groups: in
         found = []
         for _ in range(groups):
             inputs = INPUT.sample(rng, (channels, POSITIONS + taps - 1, replicates))
-            kernel = weights.sample(rng, (2, channels, taps, replicates))
+            kernel = weights.sample(rng, (OUTPUTS, channels, taps, replicates))
             found.append(convolve(inputs, kernel) ** 2)
         return unit * np.asarray(np.mean(found, axis=(0, 1, 2)))
 
-    numbers = groups * channels * (POSITIONS + taps - 1 + 2 * taps)
+    numbers = groups * channels * (POSITIONS + taps - 1 + OUTPUTS * taps)
     scale = (claim / exact(INPUT.moment(2))) ** 2
-    spread = scale * spread_of_square(terms, case.weights) / groups
+    spread = scale * spread_of_squares(terms, case.weights, OUTPUTS) / groups
     return Trial(draw, numbers, 1, spread, instead(claim, others))
 
 
@@ -110,7 +116,7 @@ def pulled_back(case: Case, outputs: int, stride: int, others: Mapping[str, Numb
 
     most = outputs * -(-taps // stride)
     scale = (claim / exact(INPUT.moment(2))) ** 2
-    spread = scale * spread_of_square(most, case.weights)
+    spread = scale * spread_of_squares(most, case.weights, stride)
     numbers = outputs * (size + taps)
     return Trial(draw, numbers, 1, spread, instead(claim, others))
 
@@ -187,7 +193,7 @@ def outputs_of(
         found = np.einsum("ir,i...r->...r", inputs, kernel) ** 2
         return np.asarray(found.reshape(-1, replicates).mean(axis=0) / float(unit))
 
-    spread = (variance / exact(unit)) ** 2 * spread_of_square(rows, case.weights)
+    spread = (variance / exact(unit)) ** 2 * spread_of_squares(rows, case.weights, prod(shape))
     return Trial(draw, rows * (1 + prod(shape)), claimed, spread, wrong)
 
 

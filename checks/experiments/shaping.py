@@ -54,7 +54,7 @@ def tat_correlation(case: Case) -> Trial:
     return paired(case, -SECOND, 1.0, part**2 * (1 + 2 * rho**2), claimed, **wrong)
 
 
-@experiment(law="tat-orthogonal", quantity="C(0)", weights=NORMAL, q=Fraction(2), a=Fraction(1, 5))
+@experiment(law="tat-orthogonal", quantity="C(0)", weights=NORMAL, q=Fraction(2), a=Fraction(1, 4))
 def tat_orthogonal(case: Case) -> Trial:
     a = float(case["a"])
     wrong = {
@@ -63,7 +63,10 @@ def tat_orthogonal(case: Case) -> Trial:
         "(1 - a)^2/(2 pi), without the gain": (1 - a) ** 2 / (2 * pi),
         "((1 - a)/(1 + a))^2/pi": ((1 - a) / (1 + a)) ** 2 / pi,
     }
-    return paired(case, ACROSS, 0.0, 1.0, case.claim(), **wrong)
+    # in pairs z z_2/q times 1 or -2 a/(1 + a^2), by the sign of z z_2
+    square = (1 + (2 * a / (1 + a**2)) ** 2) / 2
+    mean = (1 - a) ** 2 / (pi * (1 + a**2))
+    return paired(case, ACROSS, 0.0, square - mean**2, case.claim(), **wrong)
 
 
 @experiment(

@@ -116,7 +116,7 @@ def shared_fourth(case: Case, squares: Fraction, fourth: Fraction) -> Fraction:
     return rho**2 * case.weights.moment(4) + mixed + (1 - rho) ** 2 * fourth
 
 
-@experiment(law="attention-output-correlated", quantity="Var(o)", weights=ANY, n=4, rho=HALF)
+@experiment(law="attention-output-correlated", quantity="Var(o)", weights=ANY, n=2, rho=HALF)
 def attention_output_correlated(case: Case) -> Trial:
     n, p, rho = case.size("n"), OnSimplex(case.size("n")), Fraction(case.values["rho"])
     draw = shared(case, lambda rng, v: (p.sample(rng, v.shape[1]) * v).sum(axis=0))
@@ -126,7 +126,7 @@ def attention_output_correlated(case: Case) -> Trial:
     return Trial(draw, 2 * n + 1, case.claim({"p": p}), spread, wrong)
 
 
-@experiment(law="attention-causal", quantity="Var(o_t)", weights=ANY, t=4, rho=HALF)
+@experiment(law="attention-causal", quantity="Var(o_t)", weights=ANY, t=2, rho=HALF)
 def attention_causal(case: Case) -> Trial:
     """The last of t positions under a causal mask, at equal logits."""
     t, rho = case.size("t"), Fraction(case.values["rho"])

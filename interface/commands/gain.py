@@ -17,7 +17,7 @@ from varlaw.console import formats, say, say_json, width
 )
 @click.option(
     "--digits",
-    type=click.IntRange(1, 100_000),
+    type=click.IntRange(1, 30_000),
     show_default="15; 8 with --all",
     help="Significant digits, all of them proved.",
 )

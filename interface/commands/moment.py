@@ -20,7 +20,7 @@ from varlaw.console import Mathematics, formats, say, say_json, width
 )
 @click.option(
     "--digits",
-    type=click.IntRange(1, 100_000),
+    type=click.IntRange(1, 30_000),
     default=15,
     show_default=True,
     help="Significant digits, all of them proved.",

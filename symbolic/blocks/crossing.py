@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
-from sympy import Dummy, Expr, Integer, Poly, Pow, Symbol, log, together
+from sympy import Dummy, Expr, Integer, Poly, Pow, Rational, Symbol, log, together
 from sympy.polys.polyerrors import PolynomialError
 
 from varlaw.symbolic.blocks.growth import decimal
@@ -11,7 +11,7 @@ from varlaw.symbolic.blocks.iteration import IteratedProduct
 from varlaw.symbolic.blocks.lines import depends
 from varlaw.symbolic.blocks.masked import masked
 from varlaw.symbolic.blocks.recurrence import Recurrence
-from varlaw.symbolic.blocks.roots import OCTAVES, Roots, roots
+from varlaw.symbolic.blocks.roots import OCTAVES, Roots, roots, turns
 from varlaw.symbolic.blocks.similar import scale_of
 from varlaw.symbolic.blocks.state import ONE, BlockError, tidy
 from varlaw.symbolic.clock import OutOfTime, clock
@@ -134,9 +134,7 @@ class Search:
         if target.free_symbols or not set(others) <= set(self.sizes):
             raise self._open(others)
         try:
-            one, two = (
-                self._root(ratio, target, given | _large(others, turn))[0] for turn in (False, True)
-            )
+            value, _ = self._root(ratio, target, given | _large(others, False))
         except NoCrossing as error:
             above = {True: "above", False: "below", None: "not"}[error.above]
             raise NoCrossing(
@@ -144,9 +142,10 @@ class Search:
                 f"2^{OCTAVES[0]} to 2^{OCTAVES[1]} where {large(others)}, {self.hint}",
                 error.above,
             ) from None
-        if abs(one - two) * 10**SAME > abs(one):
+        near = [value * (1 + side * Rational(1, 10**SAME)) for side in (-1, 1)]
+        if not turns(ratio - target, v, *near, given | _large(others, True)):
             raise self._open(others)
-        return Crossing(scale * one, rises, tuple(others))
+        return Crossing(scale * value, rises, tuple(others))
 
     def _open(self, others: list[Symbol]) -> BlockError:
         return BlockError(

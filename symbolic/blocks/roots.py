@@ -7,8 +7,10 @@ from itertools import pairwise
 from types import MappingProxyType
 
 from flint import arb, ctx
-from sympy import Derivative, Expr, Integer, Rational, Symbol
+from sympy import Expr, Integer, Rational, Symbol
 
+from varlaw.symbolic.blocks.coupled import Coupled, CoupledBack
+from varlaw.symbolic.blocks.iteration import Iterated, IteratedProduct
 from varlaw.symbolic.blocks.lines import Balls, enclosure
 from varlaw.symbolic.blocks.state import BlockError
 from varlaw.symbolic.gaussian.balls import NoEnclosure, ball
@@ -70,6 +72,15 @@ def roots(
     )
 
 
+def turns(
+    gap: Expr, variable: Symbol, low: Expr, high: Expr, given: Mapping[Symbol, Integer]
+) -> bool:
+    """Whether a function has different proved signs at two points."""
+    known = {name: ball(value) for name, value in given.items()}
+    search = _Search(gap, variable, known)
+    return search.sign(Rational(low)) * search.sign(Rational(high)) < 0
+
+
 @dataclass
 class _Search:
     gap: Expr
@@ -118,7 +129,10 @@ class _Search:
     @cached_property
     def sloped(self) -> bool:
         """Whether the slope has balls; what goes through many layers is long to follow."""
-        return not self.slope.has(Derivative)
+        return not any(
+            self.variable in path.free_symbols
+            for path in self.gap.atoms(Iterated, IteratedProduct, Coupled, CoupledBack)
+        )
 
     def apart(
         self, left: tuple[Rational, int], right: tuple[Rational, int]

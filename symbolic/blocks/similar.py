@@ -6,15 +6,16 @@ it, by induction over layers.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 
-from sympy import Add, Basic, Expr, Function, Lambda, Mul, Pow, Rational, Symbol, Tuple
+from sympy import Add, Basic, Expr, Function, Lambda, Mul, Pow, Rational, Symbol
 
 from varlaw.symbolic.blocks.coupled import Coupled, CoupledBack
 from varlaw.symbolic.blocks.iteration import Iterated, IteratedProduct
 from varlaw.symbolic.blocks.state import ONE, ZERO
+from varlaw.symbolic.occurrences import free_symbols
 
 POWERS = (ONE, -ONE, ONE / 2, -ONE / 2, 2 * ONE, -2 * ONE)
-Degrees = Mapping[Basic, Expr]
 
 
 class _NotSimilar(Exception):
@@ -28,20 +29,32 @@ def scale_of(ratio: Expr, variable: Symbol, name: Symbol) -> Expr | None:
     """
     for power in POWERS:
         try:
-            if not _degree(ratio, {name: ONE, variable: power}):
+            if not _degree(ratio, _Degrees({name: ONE, variable: power})):
                 return power
         except _NotSimilar:
             continue
     return None
 
 
-def _degree(e: Basic, degrees: Degrees) -> Expr | None:
+class _Degrees(dict[Basic, Expr | None]):
+    """The degrees of names, and in time of all that was looked at."""
+
+    def __init__(self, names: Mapping[Basic, Expr]) -> None:
+        super().__init__(names)
+        self.names = dict(names)
+
+
+def _degree(e: Basic, degrees: _Degrees) -> Expr | None:
     """The degree of an expression; None of 0, which has any. Raises _NotSimilar for none."""
-    if e in degrees:
-        return degrees[e]
+    if e not in degrees:
+        degrees[e] = _found(e, degrees)
+    return degrees[e]
+
+
+def _found(e: Basic, degrees: _Degrees) -> Expr | None:
     if e == 0:
         return None
-    if isinstance(e, Lambda) or not e.free_symbols & set(degrees):
+    if isinstance(e, Lambda) or not e.args or not free_symbols(e) & degrees.names.keys():
         return ZERO
     match e:
         case Add():
@@ -52,19 +65,18 @@ def _degree(e: Basic, degrees: Degrees) -> Expr | None:
             return _of_power(e, degrees)
         case Iterated():
             step, variable, first, _ = e.args
-            return _along([step], [variable], [first], degrees)[variable]
+            return _along((step,), (variable,), (first,), degrees.names).names[variable]
         case IteratedProduct():
             factor, step, variable, first, _ = e.args
-            inner = _along([step], [variable], [first], degrees)
-            return _flat(factor, inner)
+            return _flat(factor, _along((step,), (variable,), (first,), degrees.names))
         case Coupled():
             steps, variables, firsts, _, index = e.args
-            return _along(steps, variables, firsts, degrees)[variables[int(index) - 1]]
+            inner = _along(steps, variables, firsts, degrees.names)
+            return inner.names[variables[int(index) - 1]]
         case CoupledBack():
             backs, gradients, ends, steps, variables, firsts, _, index = e.args
-            inner = _along(steps, variables, firsts, degrees)
-            found = _along(backs, gradients, ends, degrees, inner)
-            return found[gradients[int(index) - 1]]
+            path = _along(steps, variables, firsts, degrees.names)
+            return _along(backs, gradients, ends, path.names).names[gradients[int(index) - 1]]
         case Function():
             for part in e.args:
                 _flat(part, degrees)
@@ -72,14 +84,14 @@ def _degree(e: Basic, degrees: Degrees) -> Expr | None:
     raise _NotSimilar
 
 
-def _flat(e: Basic, degrees: Degrees) -> Expr:
+def _flat(e: Basic, degrees: _Degrees) -> Expr:
     """The degree 0. Raises _NotSimilar for another one."""
     if _degree(e, degrees):
         raise _NotSimilar
     return ZERO
 
 
-def _of_power(e: Pow, degrees: Degrees) -> Expr:
+def _of_power(e: Pow, degrees: _Degrees) -> Expr:
     _flat(e.exp, degrees)
     base = _degree(e.base, degrees) or ZERO
     if base and not isinstance(e.exp, Rational):
@@ -95,21 +107,37 @@ def _common(found: Iterable[Expr | None]) -> Expr | None:
 
 
 def _along(
-    steps: Tuple | Sequence[Expr],
-    variables: Tuple | Sequence[Symbol],
-    firsts: Tuple | Sequence[Expr],
-    degrees: Degrees,
-    path: Degrees | None = None,
-) -> dict[Basic, Expr]:
-    """The degrees of variables that go through layers, with the others.
+    steps: Sequence[Expr],
+    variables: Sequence[Symbol],
+    firsts: Sequence[Expr],
+    names: Mapping[Basic, Expr],
+) -> _Degrees:
+    """The degrees of names and of variables that go through layers.
 
     A variable that is 0 at first is taken to have the degree of one that is not.
     """
-    found = [_degree(first, degrees) for first in firsts]
-    other = next((degree for degree in found if degree is not None), ZERO)
-    own = {u: other if d is None else d for u, d in zip(variables, found, strict=True)}
-    inner = {**degrees, **(path or {}), **own}
-    for u, step in zip(variables, steps, strict=True):
-        if _degree(step, inner) not in (None, own[u]):
-            raise _NotSimilar
+    found = _through(tuple(steps), tuple(variables), tuple(firsts), frozenset(names.items()))
+    if found is None:
+        raise _NotSimilar
+    return found
+
+
+@lru_cache(maxsize=256)
+def _through(
+    steps: tuple[Expr, ...],
+    variables: tuple[Symbol, ...],
+    firsts: tuple[Expr, ...],
+    names: frozenset[tuple[Basic, Expr]],
+) -> _Degrees | None:
+    outside = _Degrees(dict(names))
+    try:
+        found = [_degree(first, outside) for first in firsts]
+        other = next((degree for degree in found if degree is not None), ZERO)
+        own = {u: other if d is None else d for u, d in zip(variables, found, strict=True)}
+        inner = _Degrees({**outside.names, **own})
+        for u, step in zip(variables, steps, strict=True):
+            if _degree(step, inner) not in (None, own[u]):
+                return None
+    except _NotSimilar:
+        return None
     return inner

@@ -94,6 +94,7 @@ def solve(
     return solution(block, name, keep, state, weight, factor).value
 
 
+@lru_cache(maxsize=64)
 def solution(
     block: Block,
     name: str,
@@ -142,16 +143,18 @@ def within(block: Block, name: str, side: str, factor: Expr, state: State | None
     beyond = Dummy(positive=True)  # of a factor with names
     one = 1 + beyond if factor.free_symbols else factor
     ends: list[Crossing | None] = []
-    for target in (1 / one, one):
+    for target in (one, 1 / one):
         try:
             ends.append(solution(block, name, side, state, factor=target))
+            if ends[-1].rises is None:
+                break
         except NoCrossing:
             ends.append(None)
     (rises, *others) = {end.rises for end in ends if end is not None} or {None}
     if others or rises is None:
         raise BlockError(f"the {side} ratio is not proved to rise with {name}, or to fall")
     values = (None if end is None else end.value for end in ends)
-    low, high = (v if v is None else tidy(v.subs(beyond, factor - 1)) for v in values)
+    high, low = (v if v is None else tidy(v.subs(beyond, factor - 1)) for v in values)
     return Range(low, high) if rises else Range(high, low)
 
 

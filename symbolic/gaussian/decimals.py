@@ -14,6 +14,7 @@ ROUNDS = 6
 MOST_ZEROS = 1000  # written out in front of the digits
 MOST_POWER = 200  # bits of an exponent
 MOST_BITS = 100_000  # in front of or behind the point
+MOST_DIGITS = 30_000  # that so many bits hold
 _TINY = Fraction(1, 1 << MOST_BITS)
 GUARD = 16  # bits beyond the digits, so that the rounding is determined at the first try
 

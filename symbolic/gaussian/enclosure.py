@@ -34,6 +34,7 @@ ROUNDS = 5
 SAMPLES = 13
 MANY_DIGITS = 300  # from where on a function is made even by algebra
 MORE_STEPS = 8
+MOST_ADAPTIVE = 2000  # digits by adaptive quadrature, whose time grows like their cube
 WIDE = 300  # deviations from where on both sides of 0 are long
 GUARD = 30  # bits of working precision beyond the accuracy aimed at
 
@@ -331,4 +332,6 @@ class GaussianMean:
             except NotSuited:
                 pass
         self.method = "adaptive Gauss-Legendre quadrature in ball arithmetic"
+        if goal > bits_for(MOST_ADAPTIVE) + 2 * GUARD:
+            raise NoEnclosure(f"so many digits would take hours; ask for {MOST_ADAPTIVE}")
         return mean_on_part(part, self.scale, goal)

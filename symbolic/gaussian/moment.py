@@ -55,11 +55,13 @@ class Moment:
         """The value to `count` significant digits (absolute ones at zero), all of them proved.
 
         The record has the text `digits` and the `radius` around it. Raises NoMoment where the
-        moment depends on parameters or no enclosure is found.
+        moment depends on parameters, no enclosure is found, or so many digits take too long.
         """
         from varlaw.symbolic.gaussian.balls import NoEnclosure
-        from varlaw.symbolic.gaussian.decimals import digits_of, shown
+        from varlaw.symbolic.gaussian.decimals import MOST_DIGITS, digits_of, shown
 
+        if count > MOST_DIGITS:
+            raise NoMoment(f"at most {MOST_DIGITS} digits, not {count}")
         if self.symbolic:
             raise NoMoment("a moment with parameters has no digits: give them values")
         try:

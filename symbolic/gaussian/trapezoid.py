@@ -20,14 +20,14 @@ from math import ceil, exp, log, pi, sqrt
 from flint import acb, arb, ctx
 
 from varlaw.symbolic.gaussian.balls import NoEnclosure, ball
-from varlaw.symbolic.gaussian.grids import Grid, grid_values
+from varlaw.symbolic.gaussian.grids import Grid, grid_values, seconds
 from varlaw.symbolic.gaussian.parts import Part, Scale
 from varlaw.symbolic.gaussian.programs import Program
 from varlaw.symbolic.gaussian.residues import NoResidue, correction, height_between, rows
 from varlaw.symbolic.gaussian.strips import strip
 
 LOW = 64  # bits, for bounds
-MOST_POINTS = 200_000
+MOST_POINTS, POINTS_PER_BIT = 200_000, 60  # the larger of the two
 MOST_BOXES = 4_000
 MANY_BITS = 600  # from where on a strip is looked for even if it must be verified on balls
 CUTS = (-11.0, -6.5, -3.5, -1.5, 0.0, 1.5, 3.5, 6.5, 11.0)  # of the top edge, to begin with
@@ -35,6 +35,7 @@ DEEPEST = 14
 SAMPLED = 4  # from so many cuts on the middle is looked at: the samples may have missed a peak
 SIDE_DEEPEST = 8
 HALVINGS = 10  # of the height
+MOST_SECONDS = 120.0  # for the values on a grid
 SLACK = 10  # bits that the error may be larger than aimed at
 LOOSE, LOOSEST, SHARE = 100.0, 1e6, 0.1  # a bound may be so much above a value, or so much
 # of the accuracy aimed at: only its logarithm counts
@@ -137,7 +138,7 @@ def grid(at: Line, bits: int, factor: arb, widest: float = 1.0) -> Grid:
         widest = min(widest, 2 * pi * at.height / nats)
         step = arb(widest)
         first, last = -ceil(-at.left / widest - 0.5), ceil(at.right / widest - 0.5)
-        if last - first > MOST_POINTS:
+        if last - first > max(MOST_POINTS, POINTS_PER_BIT * bits):
             raise NotSuited("too many points")
         error = 2 * top / ((2 * arb.pi() * at.height / step).exp() - 1)
         for edge in ((first - arb(0.5)) * step, (last + arb(0.5)) * step):
@@ -237,12 +238,22 @@ def mean_on_line(
         left = -right
     at = line(part.program, scale, left, right, Weight(half, half), bits, size)
     points, inside = _grid_and_residues(part.program, scale, at, bits, size, even)
+    _look_at_time(seconds(part.program, points, bits), bits)
     needed = partial(part.needed, bits + guard)
     values = grid_values(part.program, scale, points, half, needed, even)
     result = (sum(values, arb(0)) * points.step + inside) / (2 * arb.pi()).sqrt()
     if not result.is_finite():
         raise NoEnclosure(f"{part.program.expression} is not finite on the whole line")
     return result + points.error * arb(0, 1)
+
+
+def _look_at_time(needed: float, bits: int) -> None:
+    """Raise NoEnclosure where the values would take too long; they grow like digits^2.7."""
+    if needed > MOST_SECONDS:
+        possible = round(0.3 * bits * (MOST_SECONDS / needed) ** (1 / 2.7), -2)
+        raise NoEnclosure(
+            f"so many digits would take about {needed / 60:.0f} minutes; ask for {possible:.0f}"
+        )
 
 
 def _grid_and_residues(

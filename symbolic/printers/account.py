@@ -121,6 +121,7 @@ class Account:
             for step in self.derivation.steps
             if step.rule == "substitute"
             for name, value in step.certificate["values"].items()
+            if not value.has(name)  # a rescaling, which the step tells
         ]
         return kept + chosen
 

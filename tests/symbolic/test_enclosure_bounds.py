@@ -71,6 +71,9 @@ GROWING = [
     exp(-exp(x)),
     exp(sin(x)) / (3 + tanh(x)),
     exp(tanh(x) + x),
+    x * (1 + tanh(x + x**3 / 9)),
+    (1 - tanh(2 * x - 1)) ** 2 * x**2 / 4,
+    -3 - 3 * tanh(x),
 ]
 
 
@@ -94,6 +97,39 @@ def test_nothing_grows_beyond_its_bound(f: Expr, mean: int, slope: Expr) -> None
                 if bound is not None:
                     limit = sum((c * t**n for n, c in enumerate(bound)), arb(0))
                     assert not (value - limit) * side > 0
+
+
+@pytest.mark.parametrize(("c", "u"), [(3, x), (-3, -x), (Rational(1, 2), 2 * x - 1)])
+def test_what_tanh_leaves_fades(c: Expr, u: Expr) -> None:
+    """|c (1 + tanh(u))| is within a factor of two of its bounds where u is far below 0."""
+    f, slope = c + c * tanh(u), -1 if u.subs(x, 1) > 0 else 1
+    with ctx.workprec(120):
+        code = program(f, x)
+        known = Growth(code, arb(0), arb(slope), arb(3)).result
+        value = abs(code.on_reals()(arb(3 * slope)))
+        assert known.most is not None and known.least is not None
+        most, least = (rate.log_at(arb(3)).exp() for rate in (known.most, known.least))
+        assert least <= value < most < 2.1 * value
+        other = Growth(code, arb(0), arb(-slope), arb(3)).result  # on the other side nothing
+        assert other.most is not None and other.most.log_at(arb(3)).exp() > abs(c)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [(1 - tanh(x)) ** 2 * x**2 / 4, 3 * x, x - exp(x), 5 * (2 - x * SIGMOID), log(1 + exp(x)) / 7],
+    ids=str,
+)
+@pytest.mark.parametrize("even", [False, True])
+def test_values_on_a_grid_are_those_of_the_function(f: Expr, even: bool) -> None:
+    points = Grid(arb(0.375), -20, 20, arb(0))
+    with ctx.workprec(150):
+        code, half = program(f, x), arb(0.5)
+        values = grid_values(code, STANDARD, points, half, lambda _: 150, even)
+        assert len(values) == 41
+        for k, found in enumerate(values, -20):
+            t = abs(k) * points.step if even else k * points.step
+            expected = code.on_reals()(t) * (-t * t / 2).exp()
+            assert abs(found - expected) < arb(2) ** -120
 
 
 @pytest.mark.parametrize(
