@@ -177,8 +177,10 @@ class _Writer:
 
     def tied(self, block: Linear | Targets, path: str) -> None:
         """A head, or a decoder's rows, that are the embedding. Raises BlockError without one."""
-        head = isinstance(block, Linear)
-        size = (block.fan_in, block.fan_out) if head else (block.width, self.words)
+        if head := isinstance(block, Linear):
+            size = block.fan_in, block.fan_out
+        else:
+            size = block.width, self.words
         rows = self.rows
         if rows is None or (*size, block.var) != (rows.width, self.words, rows.var):
             raise BlockError("a tied layer needs an embedding of its size and variance before it")
