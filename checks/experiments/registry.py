@@ -58,7 +58,7 @@ class Case:
 
     def claim_at(self, arrays: Mapping[str, Sequence[Number]], **more: Number) -> Expr:
         """The claim where the arrays hold given values: for laws that hold in every draw."""
-        claim = self.claim(**more)
+        claim = self.claim(None, **more)
         entries = claim.atoms(Entry)
         return claim.xreplace(
             {e: exact(arrays[e.array.name][int(e.indices[0]) - 1]) for e in entries}
