@@ -143,8 +143,8 @@ class Search:
                 f"2^{OCTAVES[0]} to 2^{OCTAVES[1]} where {large(others)}, {self.hint}",
                 error.above,
             ) from None
-        near = [value * (1 + side * Rational(1, 10**SAME)) for side in (-1, 1)]
-        if not turns(ratio - target, v, *near, given | _large(others, True)):
+        low, high = (value * (1 + side * Rational(1, 10**SAME)) for side in (-1, 1))
+        if not turns(ratio - target, v, low, high, given | _large(others, True)):
             raise self._open(others)
         return Crossing(scale * value, rises, tuple(others))
 

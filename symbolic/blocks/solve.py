@@ -145,8 +145,9 @@ def within(block: Block, name: str, side: str, factor: Expr, state: State | None
     ends: list[Crossing | None] = []
     for target in (one, 1 / one):
         try:
-            ends.append(solution(block, name, side, state, factor=target))
-            if ends[-1].rises is None:
+            end = solution(block, name, side, state, factor=target)
+            ends.append(end)
+            if end.rises is None:
                 break
         except NoCrossing:
             ends.append(None)

@@ -1,7 +1,7 @@
 """The part of a network that a name is solved for, and which of its names are sizes."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 from sympy import Symbol
 
@@ -37,7 +37,8 @@ def part_for(block: Block, state: State, name: str) -> Part:
         if unknown not in names(rows.second_moment):
             state = rows
             del parts[0]
-    whole, rest = list(parts), []
+    whole = list(parts)
+    rest: list[Block] = []
     while parts and unknown not in names(through(_joined(parts), state).second_moment):
         rest.insert(0, parts.pop())
     if not parts:
@@ -55,7 +56,7 @@ def sizes(block: Block) -> frozenset[Symbol]:
 def _all(block: Block) -> Iterator[Block]:
     """A block and all that it is made of."""
     yield block
-    for value in (getattr(block, field.name) for field in fields(block)):
+    for value in vars(block).values():
         for inner in value if isinstance(value, tuple) else (value,):
             if isinstance(inner, Block):
                 yield from _all(inner)
