@@ -9,8 +9,8 @@ from scipy.special import expit, logit
 from sympy import Expr, Rational, sqrt
 
 from varlaw.checks.experiments.activations import exact_of
-from varlaw.checks.experiments.forward import SIGNS
 from varlaw.checks.experiments.registry import ANY, Case, Draws, Trial, experiment
+from varlaw.checks.statistics.sampling import LAWS
 
 FORGOTTEN = 4  # times of memory, behind which at most e^-4 of a wrong start is left
 STEPS = 4  # of a cell that keeps a third of its second moment a step
@@ -24,7 +24,7 @@ def squared(case: Case, a: float, c: float, v: Expr, wrong: dict[str, Expr]) -> 
     weights, claim, steps = case.scaled(v), float(case.claim()), ceil(FORGOTTEN / (1 - a**2))
 
     def draw(rng: Generator, replicates: int) -> Draws:
-        h = claim**0.5 * SIGNS.sample(rng, (replicates,))
+        h = claim**0.5 * LAWS["rademacher"].sample(rng, (replicates,))
         for u in weights.sample(rng, (steps, replicates)):
             h = a * h + c * u
         return np.asarray(h**2)
@@ -66,7 +66,7 @@ def lstm_cell(case: Case) -> Trial:
     claim = case.claim(r=third, p=third)
 
     def draw(rng: Generator, replicates: int) -> Draws:
-        cell = float(claim) ** 0.5 * SIGNS.sample(rng, (replicates,))
+        cell = float(claim) ** 0.5 * LAWS["rademacher"].sample(rng, (replicates,))
         for g in weights.sample(rng, (STEPS, replicates)):
             f, i = rng.random((2, replicates))
             cell = f * cell + i * g

@@ -10,7 +10,21 @@ from functools import lru_cache
 from math import factorial, log
 
 from flint import acb, arb, ctx
-from sympy import Dummy, Expr, Integer, Mul, Pow, Rational, S, Symbol, exp, expand, expand_log
+from sympy import (
+    Dummy,
+    Expr,
+    Integer,
+    Mul,
+    Pow,
+    Rational,
+    S,
+    Symbol,
+    cos,
+    exp,
+    expand,
+    expand_log,
+    sin,
+)
 from sympy import log as logarithm
 
 from varlaw.symbolic.gaussian.balls import Located, NoEnclosure, ball
@@ -20,7 +34,7 @@ from varlaw.symbolic.gaussian.growth import Growth
 from varlaw.symbolic.gaussian.parts import Scale
 from varlaw.symbolic.gaussian.pieces import Piece
 from varlaw.symbolic.gaussian.programs import program
-from varlaw.symbolic.gaussian.waves import Line, has_fast_waves, integral_of_waves
+from varlaw.symbolic.gaussian.waves import Line, integral_of_waves
 from varlaw.symbolic.gaussian.zeros import Zero, near_zero
 
 MOST_ORDER = 4
@@ -63,7 +77,7 @@ class Endpoint:
         code, tolerance, most = program(whole, s), arb(2) ** -(goal + 2), MOST_PER_BIT * ctx.prec
         with ctx.extraprec(round(MOST_ORDER * last / log(2))):
             prove_finite(code, Piece(S.Zero, Integer(last), function), arb(0), arb(last), ctx.prec)
-            if has_fast_waves(whole, s):
+            if self._turns_without_end():
                 line = Line(arb(0), arb(0), last, arb(0), arb(1))
                 value = acb(integral_of_waves(whole, s, line, tolerance, most))
             else:
@@ -79,6 +93,11 @@ class Endpoint:
             raise NoEnclosure(f"{self.f} is not known to be finite and real near {self.point}")
         unit = ball(self.width) / (2 * arb.pi()).sqrt()
         return (value.real + tail * arb(0, 1)) * unit
+
+    def _turns_without_end(self) -> bool:
+        """Whether there is a wave whose phase is not known to be finite at the point."""
+        phases = (node.args[0] for node in self.f.atoms(sin, cos))
+        return any(not phase.subs(self.x, self.point).is_finite for phase in phases)
 
     def _moved(self, u: Expr) -> Expr:
         """f at the distance u from the point, with polynomials multiplied out."""
