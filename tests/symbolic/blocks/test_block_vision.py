@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from varlaw.checks.blocks.layerwise import measure_layers
+from varlaw.checks.blocks.measuring import SOFTMAX
 from varlaw.checks.blocks.measuring import weights_drawn as weights_of
 from varlaw.symbolic.blocks.block import start
 from varlaw.symbolic.blocks.layerwise import layers, tokens_of
@@ -62,7 +63,9 @@ def test_patches():
 def test_parameters_are_as_many_as_published(model, millions):
     attention = model.parts[3].block.parts[0].branch.parts[1]
     squares = attention.heads * attention.tokens**2 * model.parts[3].depth
-    assert float(weights_of(model, None) - squares) / 1e6 == pytest.approx(millions, rel=3e-3)
+    assert float(weights_of(model, None) - SOFTMAX * squares) / 1e6 == pytest.approx(
+        millions, rel=3e-3
+    )
 
 
 def test_measured():
