@@ -202,7 +202,9 @@ class Builder:
 
     def call(self, node: Node, depth: int) -> Expr:
         head, *rest = node.children
-        written, primes, exponent, small = HEAD.fullmatch(str(head)).groups()  # type: ignore[union-attr]
+        match = HEAD.fullmatch(str(head))
+        assert match is not None
+        written, primes, exponent, small = match.groups()
         exponent = exponent or (small and str(_small(small)))
         name = meaning(written)
         if name in ("iterate", "product", "backward") and not primes and not exponent:

@@ -12,7 +12,7 @@ from varlaw.symbolic.blocks.iteration import IteratedProduct
 from varlaw.symbolic.blocks.lines import depends
 from varlaw.symbolic.blocks.masked import masked
 from varlaw.symbolic.blocks.recurrence import Recurrence
-from varlaw.symbolic.blocks.roots import OCTAVES, Roots, roots, turns
+from varlaw.symbolic.blocks.roots import OCTAVES, Roots, free_below, roots, turns
 from varlaw.symbolic.blocks.similar import scale_of
 from varlaw.symbolic.blocks.state import ONE, BlockError, tidy
 from varlaw.symbolic.clock import OutOfTime, clock
@@ -25,11 +25,17 @@ LAYERS = Dummy("l", nonnegative=True)
 
 
 class NoCrossing(BlockError):
-    """The ratio takes the value nowhere; `above` says whether it is larger all over, if known."""
+    """The ratio takes the value nowhere; `above` says whether it is larger all over, if known.
 
-    def __init__(self, message: str, above: bool | None) -> None:
+    With `searched` that is known of the values that were looked through only, with `from_zero` of
+    all smaller ones too.
+    """
+
+    def __init__(
+        self, message: str, above: bool | None, searched: bool = False, from_zero: bool = True
+    ) -> None:
         super().__init__(message)
-        self.above = above
+        self.above, self.searched, self.from_zero = above, searched, from_zero
 
 
 @dataclass(frozen=True)
@@ -38,12 +44,15 @@ class Crossing:
 
     `rises` says that the ratio is proved to be smaller for smaller values and larger for larger
     ones (False: the other way round), None that neither is. `large` are sizes that the value is
-    the leading order in: it holds where they are large.
+    the leading order in: it holds where they are large. `searched` and `from_zero` are as for
+    NoCrossing: where it is known that no other value does the same.
     """
 
     value: Expr
     rises: bool | None = None
     large: tuple[Symbol, ...] = ()
+    searched: bool = False
+    from_zero: bool = True
 
 
 @dataclass(frozen=True)
@@ -131,7 +140,10 @@ class Search:
         others = sorted((ratio - target).free_symbols - {v, *given}, key=str)
         if not others:
             value, known = self._root(ratio, target, given)
-            return Crossing(scale * value, known if rises is None else rises)
+            if rises is not None:
+                return Crossing(scale * value, rises)
+            below = known is not None and free_below(ratio - target, v, given)
+            return Crossing(scale * value, known, searched=True, from_zero=below)
         if target.free_symbols or not set(others) <= set(self.sizes):
             raise self._open(others)
         try:
@@ -142,6 +154,8 @@ class Search:
                 f"the {self.what} ratio is {above} {typed(target)} for {self.told} from "
                 f"2^{OCTAVES[0]} to 2^{OCTAVES[1]} where {large(others)}, {self.hint}",
                 error.above,
+                error.searched,
+                error.from_zero,
             ) from None
         low, high = (value * (1 + side * Rational(1, 10**SAME)) for side in (-1, 1))
         if not turns(ratio - target, v, low, high, given | _large(others, True)):
@@ -164,7 +178,8 @@ class Search:
             values = " or ".join(root.value.digits for root in solved.found)
             raise BlockError(f"{v} = {values} all make the ratio {typed(target)}")
         if not solved.found:
-            raise NoCrossing(self._nowhere(solved, target), _side(solved))
+            below = free_below(ratio - target, self.name, given)
+            raise NoCrossing(self._nowhere(solved, target), _side(solved), True, below)
         rises = solved.signs[0] < 0 if solved.complete else None
         return decimal(solved.found[0].value), rises
 

@@ -81,6 +81,13 @@ def turns(
     return search.sign(Rational(low)) * search.sign(Rational(high)) < 0
 
 
+def free_below(gap: Expr, variable: Symbol, given: Mapping[Symbol, Integer]) -> bool:
+    """Whether it is proved that there is no root between 0 and where roots are looked for."""
+    known = {name: ball(value) for name, value in given.items()}
+    least = Rational(2) ** OCTAVES[0]
+    return _Search(gap, variable, known).free_of_zero(gap, Rational(0), least)
+
+
 def _through_layers(e: Basic, variable: Symbol) -> bool:
     """Whether a value that goes through many layers depends on a variable."""
     if isinstance(e, Iterated | IteratedProduct | Coupled | CoupledBack):

@@ -142,21 +142,25 @@ def within(block: Block, name: str, side: str, factor: Expr, state: State | None
     """
     beyond = Dummy(positive=True)  # of a factor with names
     one = 1 + beyond if factor.free_symbols else factor
-    ends: list[Crossing | None] = []
+    ends: list[Crossing | NoCrossing] = []
     for target in (one, 1 / one):
         try:
             end = solution(block, name, side, state, factor=target)
-            ends.append(end)
-            if end.rises is None:
-                break
-        except NoCrossing:
-            ends.append(None)
-    (rises, *others) = {end.rises for end in ends if end is not None} or {None}
+        except NoCrossing as error:
+            ends.append(error)
+            continue
+        ends.append(end)
+        if end.rises is None:
+            break  # the other end takes long, and would not help
+    (rises, *others) = {end.rises for end in ends if isinstance(end, Crossing)} or {None}
     if others or rises is None:
         raise BlockError(f"the {side} ratio is not proved to rise with {name}, or to fall")
-    values = (None if end is None else end.value for end in ends)
-    high, low = (v if v is None else tidy(v.subs(beyond, factor - 1)) for v in values)
-    return Range(low, high) if rises else Range(high, low)
+    low, high = ends[::-1] if rises else ends
+    open_below = isinstance(low, NoCrossing) and not all(end.from_zero for end in ends)
+    if open_below or (isinstance(high, NoCrossing) and any(end.searched for end in ends)):
+        raise BlockError(f"the {side} ratio is not known for all {name}, however small or large")
+    values = (end.value if isinstance(end, Crossing) else None for end in (low, high))
+    return Range(*(v if v is None else tidy(v.subs(beyond, factor - 1)) for v in values))
 
 
 def losses(

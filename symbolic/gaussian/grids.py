@@ -144,7 +144,7 @@ def seconds(program: Program, grid: Grid, bits: int) -> float:
 
     The precision falls like the density: on average it costs half of that at its peak.
     """
-    size, plan = bits / 3400, _plan(program)
+    size, plan = max(bits, LEAST) / 3400, _plan(program)
     quotients = sum(factor == FACTORS["tanh"] for _, _, factor in plan.waves)
     each = 5e-7 * size * (3 + 3 * len(plan.waves)) + 2.5e-6 * size**1.7 * quotients
     for function, *_ in plan.runners:

@@ -238,7 +238,7 @@ def mean_on_line(
         left = -right
     at = line(part.program, scale, left, right, Weight(half, half), bits, size)
     points, inside = _grid_and_residues(part.program, scale, at, bits, size, even)
-    _look_at_time(seconds(part.program, points, max(bits, 1)), bits)
+    _look_at_time(seconds(part.program, points, bits), bits)
     needed = partial(part.needed, bits + guard)
     values = grid_values(part.program, scale, points, half, needed, even)
     result = (sum(values, arb(0)) * points.step + inside) / (2 * arb.pi()).sqrt()

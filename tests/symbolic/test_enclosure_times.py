@@ -6,6 +6,8 @@ from typing import Any
 import mpmath
 import pytest
 
+from varlaw.commands.gain import activation_gain
+from varlaw.commands.moment import gaussian_moment
 from varlaw.symbolic.gaussian import trapezoid
 from varlaw.symbolic.gaussian.decimals import MOST_DIGITS
 from varlaw.symbolic.gaussian.functions import NoMoment
@@ -47,6 +49,12 @@ def test_adaptive_quadrature_has_a_limit() -> None:
 def test_digits_have_a_limit(function: str) -> None:
     with pytest.raises(NoMoment, match=f"at most {MOST_DIGITS} digits, not {MOST_DIGITS + 1}"):
         moment(function).digits(MOST_DIGITS + 1)
+
+
+def test_the_options_have_the_same_limit() -> None:
+    for command in (activation_gain, gaussian_moment):
+        (option,) = (one for one in command.params if one.name == "digits")
+        assert option.type.max == MOST_DIGITS
 
 
 def test_as_many_digits_as_are_allowed_are_found() -> None:

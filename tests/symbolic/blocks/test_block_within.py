@@ -1,9 +1,11 @@
 """What keeps second moments within a factor: closed forms, proved roots, ranges, large sizes."""
 
-from math import acos, pi, sqrt
+from math import acos, exp, pi, sqrt
 
 import pytest
+from scipy.integrate import quad
 from scipy.optimize import brentq
+from scipy.stats import norm
 from sympy import Rational, Symbol, simplify
 
 from varlaw.symbolic.blocks.block import start
@@ -108,6 +110,23 @@ def test_ranges(text, side, low, high):
             assert end is None
         else:
             assert simplify(end - read(expected)) == 0
+
+
+def test_a_range_does_not_go_beyond_what_was_looked_through():
+    """E[silu(z)^2] at z ~ N(0, v): 1/100 at the low end, and 1/300 is below 2^-18 of w."""
+    block, state = read_block("linear(4096, 4096, var=w) >> silu"), start(1)
+
+    def ratio(w):
+        std = sqrt(4096 * w)
+        square = lambda z: (std * z / (1 + exp(-std * z))) ** 2 * norm.pdf(z)  # noqa: E731
+        return quad(square, -30, 30, epsabs=0, epsrel=1e-11, limit=400)[0]
+
+    found = within(block, "w", "forward", read("100"), state)
+    for end, value in ((found.low, 1 / 100), (found.high, 100)):
+        assert ratio(float(end)) == pytest.approx(value, rel=1e-8)
+    assert ratio(2.0**-18) > 1 / 300 > ratio(2.0**-19)
+    with pytest.raises(BlockError, match="not known for all w"):
+        within(block, "w", "forward", read("300"), state)
 
 
 def test_both_sides_at_once():
